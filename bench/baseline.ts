@@ -1,12 +1,18 @@
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { availableParallelism, cpus } from "node:os";
 import { z } from "zod";
-import type { CheckedRatio, CheckRound } from "./check.ts";
-import { middleRatio, checkedRatios, checkedRecords, measureCheckRound, roundRatios } from "./check.ts";
+import {
+  type CheckedRatio,
+  type CheckRound,
+  middleRatio,
+  checkedRatios,
+  checkedRecords,
+  measureCheckRound,
+  roundRatios,
+} from "./check.ts";
 import { benchPath } from "./measure.ts";
 import type { Measuring } from "./measuring.ts";
-import type { Figure } from "./figure.ts";
-import { spreadOf, times } from "./figure.ts";
+import { type Figure, spreadOf, times } from "./figure.ts";
 
 const names = ["first", "firstCpu", "verify", "verifyCpu", "unchanged", "unchangedCpu"] as const;
 

@@ -5,8 +5,7 @@ import { writeCustomers } from "./customers.ts";
 import { median } from "./measure.ts";
 import type { Measuring } from "./measuring.ts";
 import { rowsAsTheyWere, workedSchema } from "./parts.ts";
-import type { Passage } from "./passage.ts";
-import { exportPath, peerPass, programPass } from "./passage.ts";
+import { type Passage, exportPath, peerPass, programPass } from "./passage.ts";
 
 /** Customers of each measured way, and rows that are as they were: small, because every change is measured so. */
 export const checkedRecords = 3_000;

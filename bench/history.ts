@@ -3,13 +3,10 @@ import { join } from "node:path";
 import { z } from "zod";
 import { jobs, writeConfiguration } from "./configuration.ts";
 import { writeCustomers } from "./customers.ts";
-import type { Cost, Measured } from "./measure.ts";
-import { costSchema, measure, words } from "./measure.ts";
-import type { Measuring } from "./measuring.ts";
-import { eachProgram, ofPrograms } from "./measuring.ts";
+import { type Cost, type Measured, costSchema, measure, words } from "./measure.ts";
+import { type Measuring, eachProgram, ofPrograms } from "./measuring.ts";
 import { exportPath, lanes, programPass } from "./passage.ts";
-import type { Program } from "./program.ts";
-import { crmSync } from "./program.ts";
+import { type Program, crmSync } from "./program.ts";
 
 /** Customers that the measured run reads, and that are as they were. */
 const customers = 2_000;

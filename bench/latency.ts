@@ -1,10 +1,8 @@
 import { join } from "node:path";
 import { z } from "zod";
 import { writeCustomers } from "./customers.ts";
-import type { Measuring } from "./measuring.ts";
-import { eachProgram, ofPrograms } from "./measuring.ts";
-import type { Passage } from "./passage.ts";
-import { exportPath, passageSchema, peerPass, programPass } from "./passage.ts";
+import { type Measuring, eachProgram, ofPrograms } from "./measuring.ts";
+import { type Passage, exportPath, passageSchema, peerPass, programPass } from "./passage.ts";
 
 /**
  * Milliseconds that each answer is held, calls at once, and how many times the records: none ends sooner than the first

@@ -4,11 +4,9 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Agent, request } from "undici";
 import { z } from "zod";
-import type { Figure } from "./figure.ts";
-import { count, judged } from "./figure.ts";
+import { type Figure, count, judged } from "./figure.ts";
 import { median } from "./measure.ts";
-import type { Measuring } from "./measuring.ts";
-import { eachProgram, ofPrograms } from "./measuring.ts";
+import { type Measuring, eachProgram, ofPrograms } from "./measuring.ts";
 import { makeLedger, serve } from "./served-pages.ts";
 
 /**

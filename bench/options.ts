@@ -1,6 +1,5 @@
 import { parseArgs } from "node:util";
-import { phases } from "./scale/phases.ts";
-import type { Phase } from "./scale/phases.ts";
+import { phases, type Phase } from "./scale/phases.ts";
 
 /** What `npm run bench` measures, in this order. */
 export const sections = [

@@ -1,8 +1,7 @@
 import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { z } from "zod";
-import type { Figure } from "./figure.ts";
-import { count, judged } from "./figure.ts";
+import { type Figure, count, judged } from "./figure.ts";
 import { median } from "./measure.ts";
 import type { Measuring } from "./measuring.ts";
 import { ask, makeLedger, pages, serve } from "./served-pages.ts";

@@ -2,10 +2,8 @@ import { mkdirSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { z } from "zod";
 import { jobs, writeConfiguration } from "./configuration.ts";
-import type { Subject } from "./measure.ts";
-import { benchPath, costSchema, measure, words } from "./measure.ts";
-import type { Program } from "./program.ts";
-import { crmSync, runAnswer, verifyAnswer } from "./program.ts";
+import { type Subject, benchPath, costSchema, measure, words } from "./measure.ts";
+import { type Program, crmSync, runAnswer, verifyAnswer } from "./program.ts";
 import { replayReportSchema, withReplay } from "./replay/replay.ts";
 
 /** Calls at once, for everything that is compared at no latency. */

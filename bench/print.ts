@@ -1,11 +1,9 @@
 import { renderTable } from "../src/report/text.ts";
-import type { Figure } from "./figure.ts";
-import { count, rate, spreadText, times } from "./figure.ts";
+import { type Figure, count, rate, spreadText, times } from "./figure.ts";
 import { boundOf } from "./latency.ts";
 import { median } from "./measure.ts";
 import type { OfPrograms } from "./measuring.ts";
-import type { Passage } from "./passage.ts";
-import { callsPerSecond, lanes, recordsPerSecond } from "./passage.ts";
+import { type Passage, callsPerSecond, lanes, recordsPerSecond } from "./passage.ts";
 import type { Profile } from "./profile.ts";
 import type { Result } from "./result.ts";
 import type { Round } from "./road.ts";

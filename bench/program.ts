@@ -2,8 +2,7 @@ import { execFileSync } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { z } from "zod";
-import type { Measured, Subject } from "./measure.ts";
-import { benchPath, measure } from "./measure.ts";
+import { type Measured, type Subject, benchPath, measure } from "./measure.ts";
 
 /** The program of one checkout, as its launcher starts it: the bundle, or the source where there is none. */
 export interface Program {

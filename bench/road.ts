@@ -1,8 +1,7 @@
 import { join } from "node:path";
 import { z } from "zod";
 import { writeCustomers } from "./customers.ts";
-import type { Measuring } from "./measuring.ts";
-import { eachProgram, ofPrograms } from "./measuring.ts";
+import { type Measuring, eachProgram, ofPrograms } from "./measuring.ts";
 import { exportPath, passageSchema, peerPass, programPass } from "./passage.ts";
 
 const tourSchema = z.object({ first: passageSchema, unchanged: passageSchema, verify: passageSchema });

@@ -5,11 +5,9 @@ import { z } from "zod";
 import { writeConfiguration } from "./configuration.ts";
 import { writeCustomers } from "./customers.ts";
 import { median, timeOf } from "./measure.ts";
-import type { Measuring } from "./measuring.ts";
-import { eachProgram, ofPrograms } from "./measuring.ts";
+import { type Measuring, eachProgram, ofPrograms } from "./measuring.ts";
 import { lanes, programPass } from "./passage.ts";
-import type { Program } from "./program.ts";
-import { ownProgram } from "./program.ts";
+import { type Program, ownProgram } from "./program.ts";
 
 /**
  * Milliseconds of wall time from the start of a process to its end, of each round: a Node that does nothing, and

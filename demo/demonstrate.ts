@@ -1,28 +1,22 @@
 import type { Json } from "../src/base/canonical-json.ts";
-import type { ExitCode } from "../src/base/errors.ts";
-import { exitCodes } from "../src/base/errors.ts";
+import { type ExitCode, exitCodes } from "../src/base/errors.ts";
 import { streams } from "../src/crm/model.ts";
 import type { HoldFacts, NotAttempted, QuarantineFacts } from "../src/report/facts.ts";
 import type { AgreementCount } from "../src/report/reconciliation/case.ts";
-import { runSync } from "../src/engine/run/run.ts";
-import type { RunSummary } from "../src/engine/run/run.ts";
-import { runVerify } from "../src/engine/run/verify-run.ts";
-import type { VerifySummary } from "../src/engine/run/verify-run.ts";
-import { underRunLock } from "../src/operate/application.ts";
+import { runSync, type RunSummary } from "../src/engine/run/run.ts";
+import { runVerify, type VerifySummary } from "../src/engine/run/verify-run.ts";
+import { underRunLock, type Application } from "../src/operate/application.ts";
 import { withApplication } from "../src/cli/command.ts";
-import type { Output } from "../src/cli/output.ts";
-import { safeLines } from "../src/cli/output.ts";
+import { type Output, safeLines } from "../src/cli/output.ts";
 import { monthReport } from "../src/books/statements.ts";
 import { differencesIn } from "../src/app/execute-job.ts";
 import { runJson, verifyJson } from "../src/operate/ended-json.ts";
 import { notAttemptedIn, printRun } from "../src/cli/run-summary.ts";
 import type { Environment } from "../src/config/load.ts";
 import { formatKey, parseKey } from "../src/crm/keys.ts";
-import { openCount, openWhat } from "../src/report/open.ts";
-import type { OpenRecords } from "../src/report/open.ts";
+import { openCount, openWhat, type OpenRecords } from "../src/report/open.ts";
 import { counted, explainCommand } from "../src/report/text.ts";
 import { copyExports, edits, writeSecondAct } from "./second-act.ts";
-import type { Application } from "../src/operate/application.ts";
 
 /**
  * Where the demo's things are: its configuration, its reports, and its folder as a person in the shell would type it.

@@ -1,8 +1,7 @@
 import { existsSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { randomBytes } from "node:crypto";
 import { join, relative } from "node:path";
-import type { ExitCode } from "../src/base/errors.ts";
-import { exitCodes } from "../src/base/errors.ts";
+import { type ExitCode, exitCodes } from "../src/base/errors.ts";
 import { createOutput, reportFailure } from "../src/cli/output.ts";
 import { demonstrate, demonstrateSecondAct } from "./demonstrate.ts";
 import { demonstrateThirdAct } from "./third-act.ts";

@@ -1,14 +1,11 @@
 import { spawnSync } from "node:child_process";
 import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join, relative } from "node:path";
-import { systemClock } from "../src/base/clock.ts";
-import type { Clock } from "../src/base/clock.ts";
-import type { ExitCode } from "../src/base/errors.ts";
-import { exitCodes } from "../src/base/errors.ts";
+import { systemClock, type Clock } from "../src/base/clock.ts";
+import { type ExitCode, exitCodes } from "../src/base/errors.ts";
 import { systemRandomness } from "../src/base/ids.ts";
 import { projectFolder } from "../src/base/program-version.ts";
-import { createOutput } from "../src/cli/output.ts";
-import type { Output } from "../src/cli/output.ts";
+import { createOutput, type Output } from "../src/cli/output.ts";
 import { carryOut } from "../src/cli/program.ts";
 import type { Environment } from "../src/config/load.ts";
 import { startSandbox } from "../src/sandbox/sandbox.ts";

@@ -2,12 +2,9 @@ import { mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { z } from "zod";
 import { exitCodes } from "../../src/base/errors.ts";
-import type { Cost } from "../measure.ts";
-import { costSchema, measure, words } from "../measure.ts";
-import type { Measuring } from "../measuring.ts";
-import { eachProgram, ofPrograms } from "../measuring.ts";
-import type { Program } from "../program.ts";
-import { crmSync } from "../program.ts";
+import { type Cost, costSchema, measure, words } from "../measure.ts";
+import { type Measuring, eachProgram, ofPrograms } from "../measuring.ts";
+import { type Program, crmSync } from "../program.ts";
 import { linesOfCopy } from "./export.ts";
 import { environment, makeTemplate, period, writeBooksConfiguration } from "./template.ts";
 

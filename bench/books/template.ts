@@ -4,8 +4,7 @@ import { z } from "zod";
 import { systemClock } from "../../src/base/clock.ts";
 import { systemRandomness } from "../../src/base/ids.ts";
 import { startSandbox } from "../../src/sandbox/sandbox.ts";
-import { crmSync } from "../program.ts";
-import type { Program } from "../program.ts";
+import { crmSync, type Program } from "../program.ts";
 import { source, writeExport } from "./export.ts";
 
 /** What the configuration reads from the environment. */

@@ -1,8 +1,6 @@
-import { createServer } from "node:net";
-import type { Socket } from "node:net";
+import { createServer, type Socket } from "node:net";
 import { parseArgs } from "node:util";
-import type { Replayed } from "./answers.ts";
-import { answerTo, replayed } from "./answers.ts";
+import { type Replayed, answerTo, replayed } from "./answers.ts";
 import { Holding } from "./holding.ts";
 import { Memory } from "./memory.ts";
 

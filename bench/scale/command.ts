@@ -3,10 +3,8 @@ import { join } from "node:path";
 import { z } from "zod";
 import { writeConfiguration } from "../configuration.ts";
 import { lanes } from "../passage.ts";
-import type { Program } from "../program.ts";
-import { crmSync } from "../program.ts";
-import type { ReplayReport } from "../replay/replay.ts";
-import { withReplay } from "../replay/replay.ts";
+import { type Program, crmSync } from "../program.ts";
+import { type ReplayReport, withReplay } from "../replay/replay.ts";
 import type { Phase } from "./phases.ts";
 import type { PhaseTaken } from "./scaled.ts";
 

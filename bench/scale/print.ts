@@ -1,8 +1,6 @@
-import type { Figure } from "../figure.ts";
-import { count } from "../figure.ts";
+import { type Figure, count } from "../figure.ts";
 import { table } from "../print.ts";
-import type { Phase } from "./phases.ts";
-import { phases } from "./phases.ts";
+import { type Phase, phases } from "./phases.ts";
 import type { PhaseTaken, Scaled } from "./scaled.ts";
 
 const mostMegabytes = 300;

@@ -5,8 +5,7 @@ import { fillWithHistory } from "../history.ts";
 import type { Measuring } from "../measuring.ts";
 import { ordersOfCustomer, writeOrders } from "../orders.ts";
 import type { Program } from "../program.ts";
-import { ledgerBytes, measureCommand } from "./command.ts";
-import type { Place } from "./command.ts";
+import { ledgerBytes, measureCommand, type Place } from "./command.ts";
 import type { Phase } from "./phases.ts";
 import type { PhaseTaken, Scaled } from "./scaled.ts";
 

@@ -1,10 +1,8 @@
 import { parseArgs } from "node:util";
 import type { JsonObject } from "../../src/base/canonical-json.ts";
 import { systemRandomness } from "../../src/base/ids.ts";
-import { AuditLog } from "../../src/ledger/audit/audit-log.ts";
-import type { AuditRow } from "../../src/ledger/audit/audit-log.ts";
-import { openDatabase } from "../../src/ledger/database/database.ts";
-import type { Sqlite } from "../../src/ledger/database/database.ts";
+import { AuditLog, type AuditRow } from "../../src/ledger/audit/audit-log.ts";
+import { openDatabase, type Sqlite } from "../../src/ledger/database/database.ts";
 import { copyMark } from "../books/export.ts";
 import { text } from "./arguments.ts";
 

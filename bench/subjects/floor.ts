@@ -3,8 +3,15 @@ import { join } from "node:path";
 import Database from "better-sqlite3";
 import { Pool } from "undici";
 import { subjectArguments } from "./arguments.ts";
-import type { CreateAnswer, LookUpAnswer } from "./row.ts";
-import { createBody, createPath, customerRows, lookUpPath, requestHeaders } from "./row.ts";
+import {
+  type CreateAnswer,
+  type LookUpAnswer,
+  createBody,
+  createPath,
+  customerRows,
+  lookUpPath,
+  requestHeaders,
+} from "./row.ts";
 import { stopwatch } from "./worked.ts";
 
 /**

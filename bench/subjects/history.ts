@@ -1,11 +1,9 @@
 import { parseArgs } from "node:util";
-import type { Sqlite } from "../../src/ledger/database/database.ts";
+import { type Sqlite, openDatabase } from "../../src/ledger/database/database.ts";
 import { systemRandomness } from "../../src/base/ids.ts";
 import { AuditLog } from "../../src/ledger/audit/audit-log.ts";
-import { openDatabase } from "../../src/ledger/database/database.ts";
 import { text } from "./arguments.ts";
-import type { Row } from "./past-customer.ts";
-import { historyRows, pastCustomer } from "./past-customer.ts";
+import { type Row, historyRows, pastCustomer } from "./past-customer.ts";
 
 /**
  * Makes a ledger at `--path` with at least `--rows` rows of history: customers that the CRM has no more, with ended

@@ -3,24 +3,25 @@ import { hash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { parseArgs } from "node:util";
 import { parse } from "yaml";
-import type { JsonObject } from "../../src/base/canonical-json.ts";
-import { sha256 } from "../../src/base/canonical-json.ts";
+import { type JsonObject, sha256 } from "../../src/base/canonical-json.ts";
 import { bindingsFrom } from "../../src/engine/deliver.ts";
 import { payloadFactsOf } from "../../src/engine/customer.ts";
 import { configSchema } from "../../src/config/config.ts";
 import { wireText } from "../../src/contract/answer-json.ts";
-import { withTree } from "../../src/engine/model/desired.ts";
-import type { DesiredCustomer, DesiredInstance, OrderWithTree } from "../../src/engine/model/desired.ts";
+import {
+  withTree,
+  type DesiredCustomer,
+  type DesiredInstance,
+  type OrderWithTree,
+} from "../../src/engine/model/desired.ts";
 import type { Operation } from "../../src/engine/model/operation.ts";
 import { typeOf } from "../../src/engine/model/registry.ts";
 import type { Known } from "../../src/engine/model/state.ts";
 import { bind } from "../../src/engine/plan/bind.ts";
-import type { CustomerNumbers, CustomerInput } from "../../src/engine/plan/input.ts";
+import { type CustomerNumbers, type CustomerInput, prepare } from "../../src/engine/plan/input.ts";
 import { newBuyRecords } from "../../src/resources/order/records.ts";
-import type { PrivateMarker } from "../../src/engine/model/references.ts";
-import { markerKey } from "../../src/engine/model/references.ts";
+import { type PrivateMarker, markerKey } from "../../src/engine/model/references.ts";
 import { planOrders } from "../../src/resources/order/plan.ts";
-import { prepare } from "../../src/engine/plan/input.ts";
 import { StandingRejections } from "../../src/engine/plan/rejections.ts";
 import { text } from "./arguments.ts";
 

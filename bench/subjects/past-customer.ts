@@ -1,5 +1,4 @@
-import { sha256 } from "../../src/base/canonical-json.ts";
-import type { JsonObject } from "../../src/base/canonical-json.ts";
+import { sha256, type JsonObject } from "../../src/base/canonical-json.ts";
 
 /** A row of a table, by column. */
 export type Row = Record<string, string | number | null>;

@@ -4,8 +4,16 @@ import Database from "better-sqlite3";
 import pLimit from "p-limit";
 import { fetch } from "undici";
 import { subjectArguments } from "./arguments.ts";
-import type { CreateAnswer, CustomerRow, LookUpAnswer } from "./row.ts";
-import { createBody, createPath, customerRows, lookUpPath, requestHeaders } from "./row.ts";
+import {
+  type CreateAnswer,
+  type CustomerRow,
+  type LookUpAnswer,
+  createBody,
+  createPath,
+  customerRows,
+  lookUpPath,
+  requestHeaders,
+} from "./row.ts";
 import { stopwatch } from "./worked.ts";
 
 /**

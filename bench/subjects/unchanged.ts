@@ -3,8 +3,7 @@ import { createReadStream } from "node:fs";
 import { parse } from "csv-parse";
 import type { RunDependencies } from "../../src/engine/run/request.ts";
 import { ingestStream } from "../../src/ingest/ingest.ts";
-import type { Worked } from "./worked.ts";
-import { stopwatch } from "./worked.ts";
+import { type Worked, stopwatch } from "./worked.ts";
 import { trustedAt } from "../../test/support/trusted.ts";
 
 /** One round: the same rows by a bare loop, and by the program, which finds all of them as they were. */

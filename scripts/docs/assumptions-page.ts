@@ -1,5 +1,4 @@
-import { assumptions } from "../../src/contract/assumptions.ts";
-import type { Assumption } from "../../src/contract/assumptions.ts";
+import { assumptions, type Assumption } from "../../src/contract/assumptions.ts";
 import { code, page, table } from "./markdown.ts";
 
 function decidedBy({ decidedBy }: Assumption): string {

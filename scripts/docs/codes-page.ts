@@ -1,12 +1,10 @@
 import { documentedCodes, meaningOf } from "../../src/contract/codes.ts";
 import { endpointIds, endpoints } from "../../src/contract/endpoints.ts";
-import { ReadFailure } from "../../src/http/call.ts";
-import type { ReadFailureKind } from "../../src/http/call.ts";
+import { ReadFailure, type ReadFailureKind } from "../../src/http/call.ts";
 import { nextForDeferral, nextForQuarantine } from "../../src/report/next-steps.ts";
 import { code, page, sentence, table } from "./markdown.ts";
 import { otherMeanings, otherSteps } from "./other-meanings.ts";
-import { saidCodes } from "./said-codes.ts";
-import type { SaidCode } from "./said-codes.ts";
+import { saidCodes, type SaidCode } from "./said-codes.ts";
 
 /** Where a code is met, in the order of the page. */
 const groups = {

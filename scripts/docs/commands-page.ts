@@ -1,6 +1,4 @@
-import { createProgram } from "../../src/cli/command-line.ts";
-import { definedCommands } from "../../src/cli/command-line.ts";
-import type { DefinedCommand } from "../../src/cli/command-line.ts";
+import { createProgram, definedCommands, type DefinedCommand } from "../../src/cli/command-line.ts";
 import { registerAll } from "../../src/cli/program.ts";
 import { anchorOf, code, page, sentence, table } from "./markdown.ts";
 

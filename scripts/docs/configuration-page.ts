@@ -1,11 +1,9 @@
-import { isJsonObject } from "../../src/base/canonical-json.ts";
-import type { Json, JsonObject } from "../../src/base/canonical-json.ts";
+import { isJsonObject, type Json, type JsonObject } from "../../src/base/canonical-json.ts";
 import { configSchema } from "../../src/config/config.ts";
 import { jsonSchemaOf } from "../../src/config/schema.ts";
 import { anchorOf, code, page, sentence, table, yaml } from "./markdown.ts";
 import { normalFile, normalKeys } from "./normal-file.ts";
-import { inPlace, sectionsOf, settingsOf } from "./settings.ts";
-import type { Section, SettingRow } from "./settings.ts";
+import { inPlace, sectionsOf, settingsOf, type Section, type SettingRow } from "./settings.ts";
 
 /** A map with more keys than this has a table of its own. */
 const maxRowsInside = 10;

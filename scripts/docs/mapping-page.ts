@@ -1,15 +1,15 @@
 import type { Json } from "../../src/base/canonical-json.ts";
-import { privateFields, recordSchemas, secretFields, streams } from "../../src/crm/model.ts";
-import type { Stream } from "../../src/crm/model.ts";
+import { privateFields, recordSchemas, secretFields, streams, type Stream } from "../../src/crm/model.ts";
 import { coercions } from "../../src/source/mapping/coerce.ts";
-import { compositionReference, conditionReference } from "../../src/source/mapping/condition.ts";
-import type { ConditionReference } from "../../src/source/mapping/condition.ts";
-import type { ExpressionExample } from "../../src/source/mapping/operators/operator.ts";
-import { valueTable } from "../../src/source/mapping/context.ts";
-import type { LookupTable } from "../../src/source/mapping/context.ts";
+import {
+  compositionReference,
+  conditionReference,
+  type ConditionReference,
+} from "../../src/source/mapping/condition.ts";
+import type { ExpressionExample, Operator } from "../../src/source/mapping/operators/operator.ts";
+import { valueTable, type LookupTable } from "../../src/source/mapping/context.ts";
 import { listEntryReference } from "../../src/source/mapping/fields.ts";
 import { operators } from "../../src/source/mapping/operators.ts";
-import type { Operator } from "../../src/source/mapping/operators/operator.ts";
 import { pathExamples } from "../../src/source/mapping/path.ts";
 import { recordExamples } from "./record-examples.ts";
 import { code, inline, page, table, yaml } from "./markdown.ts";

@@ -1,9 +1,11 @@
-import { isJsonObject } from "../../src/base/canonical-json.ts";
-import type { Json } from "../../src/base/canonical-json.ts";
+import { isJsonObject, type Json } from "../../src/base/canonical-json.ts";
 import { streams } from "../../src/crm/model.ts";
 import type { JsonSchema } from "../../src/config/schema.ts";
-import { compositionReference, conditionReference } from "../../src/source/mapping/condition.ts";
-import type { ConditionReference } from "../../src/source/mapping/condition.ts";
+import {
+  compositionReference,
+  conditionReference,
+  type ConditionReference,
+} from "../../src/source/mapping/condition.ts";
 import { operators } from "../../src/source/mapping/operators.ts";
 import type { Operator } from "../../src/source/mapping/operators/operator.ts";
 import { pathPattern } from "../../src/source/mapping/path.ts";

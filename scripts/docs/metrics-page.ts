@@ -1,5 +1,4 @@
-import { metricList, processMetrics } from "../../src/web/metric-list.ts";
-import type { MetricFacts } from "../../src/web/metric-list.ts";
+import { metricList, processMetrics, type MetricFacts } from "../../src/web/metric-list.ts";
 import { code, page, table } from "./markdown.ts";
 
 const parts: readonly (readonly [MetricFacts["from"], string, string])[] = [

@@ -1,7 +1,14 @@
 import { globSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { parseSync, Visitor } from "oxc-parser";
-import type { Argument, Expression, ObjectExpression, ParamPattern, Program } from "oxc-parser";
+import {
+  parseSync,
+  Visitor,
+  type Argument,
+  type Expression,
+  type ObjectExpression,
+  type ParamPattern,
+  type Program,
+} from "oxc-parser";
 
 /** One place of the program that says a code: with what happened and what helps, as far as they are written there. */
 export interface SaidCode {

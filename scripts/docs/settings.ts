@@ -1,8 +1,6 @@
 import { z } from "zod";
-import type { Json, JsonObject } from "../../src/base/canonical-json.ts";
-import { isJsonObject } from "../../src/base/canonical-json.ts";
-import { alternatives } from "../../src/config/schema.ts";
-import type { JsonSchema } from "../../src/config/schema.ts";
+import { type Json, type JsonObject, isJsonObject } from "../../src/base/canonical-json.ts";
+import { alternatives, type JsonSchema } from "../../src/config/schema.ts";
 
 /** One key of the configuration. */
 export interface SettingRow {

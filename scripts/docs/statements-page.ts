@@ -1,5 +1,4 @@
-import { statements } from "../../src/inquiry/statement/statement.ts";
-import type { Statement } from "../../src/inquiry/statement/statement.ts";
+import { statements, type Statement } from "../../src/inquiry/statement/statement.ts";
 import { parsePeriod } from "../../src/report/statement/period.ts";
 import type { Column, ColumnType, Part } from "../../src/report/statement/shape.ts";
 import { code, page, table } from "./markdown.ts";

@@ -1,9 +1,7 @@
-import { recordSchemas, secretFields } from "../../src/crm/model.ts";
-import type { Stream } from "../../src/crm/model.ts";
+import { recordSchemas, secretFields, type Stream } from "../../src/crm/model.ts";
 import type { JsonSchema } from "../../src/config/schema.ts";
 import { listEntryReference } from "../../src/source/mapping/fields.ts";
-import { targetOf } from "../../src/source/mapping/target.ts";
-import type { ObjectTarget, Target } from "../../src/source/mapping/target.ts";
+import { targetOf, type ObjectTarget, type Target } from "../../src/source/mapping/target.ts";
 import { fieldsOf } from "./target-fields.ts";
 
 /** A definition that stands beside the others in the schema. */

@@ -1,8 +1,7 @@
 import { globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { oddPhrases, passive } from "./phrases.ts";
-import { textsOfPage, textsOfSource, wordsOf } from "./texts.ts";
-import type { Text } from "./texts.ts";
+import { textsOfPage, textsOfSource, wordsOf, type Text } from "./texts.ts";
 
 /**
  * Measures how plain the English of pages and messages is. Names what exceeds a limit, and then ends with 1; --all names

@@ -1,5 +1,4 @@
-import { parseSync, Visitor } from "oxc-parser";
-import type { Expression } from "oxc-parser";
+import { parseSync, Visitor, type Expression } from "oxc-parser";
 
 /** A paragraph, a cell of a table or a text that the program prints. */
 export interface Text {

@@ -5,44 +5,42 @@ import { customersAndOrders } from "../../jobs/customers-and-orders.ts";
 import { monthlyReport } from "../../jobs/monthly-report.ts";
 import { staff } from "../../jobs/staff.ts";
 import { verify } from "../../jobs/verify.ts";
-import { hashOf, toJson } from "../base/canonical-json.ts";
-import type { JsonObject } from "../base/canonical-json.ts";
-import { systemClock, toInstant } from "../base/clock.ts";
-import type { Clock } from "../base/clock.ts";
+import { hashOf, toJson, type JsonObject } from "../base/canonical-json.ts";
+import { systemClock, toInstant, type Clock } from "../base/clock.ts";
 import { exitCodes, messageOf, Problem, Problems } from "../base/errors.ts";
-import { systemHost } from "../base/host.ts";
-import type { Host } from "../base/host.ts";
-import { createIds, systemRandomness } from "../base/ids.ts";
-import type { Randomness } from "../base/ids.ts";
-import { createLogger } from "../base/logger.ts";
-import type { Logger } from "../base/logger.ts";
-import { groupNamed } from "../base/private-files.ts";
-import type { ReadingGroup } from "../base/private-files.ts";
+import { systemHost, type Host } from "../base/host.ts";
+import { createIds, systemRandomness, type Randomness } from "../base/ids.ts";
+import { createLogger, type Logger } from "../base/logger.ts";
+import { groupNamed, type ReadingGroup } from "../base/private-files.ts";
 import type { Config } from "../config/config.ts";
-import type { Environment } from "../config/load.ts";
-import type { ConfigHeader } from "../config/load.ts";
+import type { Environment, ConfigHeader } from "../config/load.ts";
 import type { Secrets } from "../config/secrets.ts";
 import type { RunDependencies } from "../engine/run/request.ts";
 import type { Inquiry } from "../inquiry/inquiry.ts";
 import { removeAbandoned } from "../ledger/database/held-folder.ts";
 import { Ledger } from "../ledger/ledger.ts";
 import { createStaging } from "../ledger/records/staging.ts";
-import { booksFolder, createObserved, isThere, makeLedgerFolder, pathFrom } from "../operate/application.ts";
-import type { Application, Observed, Progress, Suggested } from "../operate/application.ts";
-import { bindJobs, streamsOf } from "../operate/job.ts";
-import type { BoundJob } from "../operate/job.ts";
+import {
+  booksFolder,
+  createObserved,
+  isThere,
+  makeLedgerFolder,
+  pathFrom,
+  type Application,
+  type Observed,
+  type Progress,
+  type Suggested,
+} from "../operate/application.ts";
+import { bindJobs, streamsOf, type BoundJob } from "../operate/job.ts";
 import { requireAlertSettings, tellingSettings } from "../operate/notify/configured.ts";
 import type { NotifyDependencies } from "../operate/notify/tell.ts";
 import { keepOpenCircuits } from "../operate/open-circuits.ts";
-import { createPlatform } from "../platform/platform.ts";
-import type { Platform } from "../platform/platform.ts";
+import { createPlatform, type Platform } from "../platform/platform.ts";
 import { removeUnfinished } from "../recovery/backup-manifest.ts";
 import type { Paused } from "../report/status.ts";
 import type { Sandbox } from "../sandbox/sandbox.ts";
-import { createSource } from "../source/source.ts";
-import type { Source } from "../source/source.ts";
-import { openConfig } from "./open-config.ts";
-import type { ConfigChoice, Needs, OpenConfig } from "./open-config.ts";
+import { createSource, type Source } from "../source/source.ts";
+import { openConfig, type ConfigChoice, type Needs, type OpenConfig } from "./open-config.ts";
 import { platformName } from "./platform-name.ts";
 import { handInResources } from "./resources.ts";
 

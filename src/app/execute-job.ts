@@ -1,28 +1,22 @@
 import type { JsonObject } from "../base/canonical-json.ts";
-import { exitCodeOf, exitCodes } from "../base/errors.ts";
-import type { ExitCode } from "../base/errors.ts";
+import { exitCodeOf, exitCodes, type ExitCode } from "../base/errors.ts";
 import type { TrustedTime } from "../base/trusted-time.ts";
 import { keepHead } from "../books/head-places.ts";
 import { writeReports } from "../books/statements.ts";
 import type { DifferencesOfCustomer } from "../engine/run/canary.ts";
 import type { RunDependencies, RunRequest } from "../engine/run/request.ts";
 import { usualSpread } from "../engine/run/run-settings.ts";
-import { runSync } from "../engine/run/run.ts";
-import type { RunSummary } from "../engine/run/run.ts";
+import { runSync, type RunSummary } from "../engine/run/run.ts";
 import { TrustedClock } from "../engine/run/trusted-clock.ts";
-import { findingCount, runVerify } from "../engine/run/verify-run.ts";
-import type { VerifySummary } from "../engine/run/verify-run.ts";
-import { guards } from "../ingest/belief/guards.ts";
-import type { Acceptance } from "../ingest/belief/guards.ts";
+import { findingCount, runVerify, type VerifySummary } from "../engine/run/verify-run.ts";
+import { guards, type Acceptance } from "../ingest/belief/guards.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import type { RunState } from "../ledger/runs/tables.ts";
 import { tellPeople } from "../operate/alerts.ts";
-import { underRunLock } from "../operate/application.ts";
-import type { Application } from "../operate/application.ts";
+import { underRunLock, type Application } from "../operate/application.ts";
 import type { BoundJob } from "../operate/job.ts";
 import { callSwitches } from "../operate/notify/dead-mans-switch.ts";
-import { makeBackup } from "../recovery/backup.ts";
-import type { MadeBackup } from "../recovery/backup.ts";
+import { makeBackup, type MadeBackup } from "../recovery/backup.ts";
 
 /** What a job came to, for a face that shows it; `found` is how much verify saw otherwise than it was placed. */
 export type EndedJob =

@@ -3,10 +3,8 @@ import type { JsonObject } from "../base/canonical-json.ts";
 import { systemClock } from "../base/clock.ts";
 import { Problems } from "../base/errors.ts";
 import { systemRandomness } from "../base/ids.ts";
-import { loadConfig } from "../config/config.ts";
-import type { Config } from "../config/config.ts";
-import type { Environment } from "../config/load.ts";
-import type { Loaded } from "../config/load.ts";
+import { loadConfig, type Config } from "../config/config.ts";
+import type { Environment, Loaded } from "../config/load.ts";
 import { makeLedgerFolder, pathFrom } from "../operate/application.ts";
 import type { Sandbox } from "../sandbox/sandbox.ts";
 

@@ -5,12 +5,10 @@ import type { Ledger } from "../ledger/ledger.ts";
 import type { Application } from "../operate/application.ts";
 import { readCertificate } from "../operate/certificate.ts";
 import { createDashboard } from "../operate/dashboard.ts";
-import { readHealth } from "../operate/health.ts";
-import type { StartWeb } from "../operate/health.ts";
+import { readHealth, type StartWeb } from "../operate/health.ts";
 import { measuredOf } from "../operate/measured.ts";
 import { minuteTicker } from "../operate/schedule-ticker.ts";
-import { Schedule } from "../operate/schedule.ts";
-import type { ScheduledRun } from "../operate/schedule.ts";
+import { Schedule, type ScheduledRun } from "../operate/schedule.ts";
 import { executeJob } from "./execute-job.ts";
 
 /**

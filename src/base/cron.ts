@@ -1,6 +1,5 @@
 import { validateDetailed } from "node-cron";
-import { failed, ok } from "./errors.ts";
-import type { Result } from "./errors.ts";
+import { failed, ok, type Result } from "./errors.ts";
 
 /** A cron expression taken apart: which minutes, hours, days and months it names. */
 export interface Cron {

@@ -9,8 +9,9 @@ import {
   inSmallLetters,
   mostRounds,
   plainUnits,
+  type Core,
+  type Units,
 } from "./spelled-text.ts";
-import type { Core, Units } from "./spelled-text.ts";
 
 /** Fewest characters of a secret that is looked for. */
 const shortestSecret = 4;

@@ -1,7 +1,6 @@
-import { pino } from "pino";
+import { pino, type DestinationStream, type Logger as PinoLogger } from "pino";
 import { toJson } from "./canonical-json.ts";
 import type { KnownSecrets } from "./known-secrets.ts";
-import type { DestinationStream, Logger as PinoLogger } from "pino";
 
 export type Logger = PinoLogger;
 

@@ -3,28 +3,23 @@ import { toInstant } from "../base/clock.ts";
 import { exitCodes, Problem } from "../base/errors.ts";
 import { makePrivateFolder } from "../base/private-files.ts";
 import { programVersion } from "../base/program-version.ts";
-import { openInquiry } from "../inquiry/inquiry.ts";
-import type { Inquiry } from "../inquiry/inquiry.ts";
+import { openInquiry, type Inquiry } from "../inquiry/inquiry.ts";
 import type { StatementKind } from "../inquiry/statement/statement.ts";
 import type { ClosedAs, SignedAs } from "../ledger/books/books.ts";
 import type { Ledger } from "../ledger/ledger.ts";
-import { requireTrusted } from "../operate/application.ts";
-import type { Application } from "../operate/application.ts";
+import { requireTrusted, type Application } from "../operate/application.ts";
 import { writeFilesWhole } from "../operate/written-files.ts";
 import type { Blocker, ClosedFileFacts, ClosingFacts, Signable } from "../report/books.ts";
 import type { AuditHeadFacts } from "../report/facts.ts";
 import { closedPeriod, parsePeriod, requireBegun } from "../report/statement/period.ts";
-import { requireStatementFormat } from "../report/statement/render.ts";
-import type { StatementFormat } from "../report/statement/render.ts";
+import { requireStatementFormat, type StatementFormat } from "../report/statement/render.ts";
 import type { Period } from "../report/statement/shape.ts";
 import { tolerancesOf } from "../report/statement/tolerances.ts";
 import { fileNameOf } from "../report/statement/writer.ts";
-import { headSigner } from "./audit-record.ts";
-import type { SigningPlace } from "./audit-record.ts";
+import { headSigner, type SigningPlace } from "./audit-record.ts";
 import { changed, FrozenFiles, requireAsClosed } from "./frozen-files.ts";
 import { firstDifference, toleratedIn } from "./same-figures.ts";
-import { filesOf, periodOf } from "./statements.ts";
-import type { StatementFile } from "./statements.ts";
+import { filesOf, periodOf, type StatementFile } from "./statements.ts";
 
 /** What of the application closing needs. */
 export type BooksPlace = Pick<Application, "existingLedger" | "inquiry" | "ledgerPath" | "group" | "clock"> &

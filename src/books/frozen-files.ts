@@ -1,18 +1,21 @@
 import { createHash } from "node:crypto";
 import { createReadStream, existsSync, readdirSync, renameSync, rmSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
-import { canonicalJson } from "../base/canonical-json.ts";
-import type { Json } from "../base/canonical-json.ts";
+import { canonicalJson, type Json } from "../base/canonical-json.ts";
 import { exitCodes, messageOf, Problem, usage } from "../base/errors.ts";
-import { flushFile, isFolderOf, keepFolderPrivate, keepReadOnly, makePrivateFolder } from "../base/private-files.ts";
-import type { ReadingGroup } from "../base/private-files.ts";
+import {
+  flushFile,
+  isFolderOf,
+  keepFolderPrivate,
+  keepReadOnly,
+  makePrivateFolder,
+  type ReadingGroup,
+} from "../base/private-files.ts";
 import { openRegular } from "../base/regular-file.ts";
 import type { Inquiry } from "../inquiry/inquiry.ts";
-import { booksFolder } from "../operate/application.ts";
-import type { Application } from "../operate/application.ts";
+import { booksFolder, type Application } from "../operate/application.ts";
 import type { Dashboard } from "../operate/dashboard.ts";
-import { writeWhole } from "../operate/written-files.ts";
-import type { Chunks } from "../operate/written-files.ts";
+import { writeWhole, type Chunks } from "../operate/written-files.ts";
 import type { ClosedFileFacts, ClosingFacts } from "../report/books.ts";
 
 const isDigest = /^[0-9a-f]{64}$/u;

@@ -2,22 +2,17 @@ import { basename, dirname, join, resolve } from "node:path";
 import { toInstant } from "../base/clock.ts";
 import { usage } from "../base/errors.ts";
 import { makePrivateFolder } from "../base/private-files.ts";
-import { openInquiry } from "../inquiry/inquiry.ts";
-import type { Inquiry } from "../inquiry/inquiry.ts";
-import { statements } from "../inquiry/statement/statement.ts";
-import type { Statement } from "../inquiry/statement/statement.ts";
-import type { StatementKind } from "../inquiry/statement/statement.ts";
+import { openInquiry, type Inquiry } from "../inquiry/inquiry.ts";
+import { statements, type Statement, type StatementKind } from "../inquiry/statement/statement.ts";
 import type { Application } from "../operate/application.ts";
 import type { BoundJob } from "../operate/job.ts";
 import type { LongRead } from "../operate/long-reads.ts";
 import { writeFilesWhole } from "../operate/written-files.ts";
 import { monthBefore, parsePeriod, periodLike } from "../report/statement/period.ts";
-import { requireStatementFormat } from "../report/statement/render.ts";
-import type { StatementFormat } from "../report/statement/render.ts";
+import { requireStatementFormat, type StatementFormat } from "../report/statement/render.ts";
 import type { Period, PeriodBy, StatementRequest } from "../report/statement/shape.ts";
 import { tolerancesOf } from "../report/statement/tolerances.ts";
-import { fileNameOf } from "../report/statement/writer.ts";
-import type { FileChunk } from "../report/statement/writer.ts";
+import { fileNameOf, type FileChunk } from "../report/statement/writer.ts";
 import { headSigner } from "./audit-record.ts";
 
 /** The kind of statement of that name. Throws a usage Problem for one that there is not. */

@@ -1,18 +1,14 @@
-import { deciderOf, decisionOf } from "./words.ts";
-import type { DecisionWords } from "./words.ts";
+import { deciderOf, decisionOf, type DecisionWords } from "./words.ts";
 import type { CommandUnknownOpts } from "@commander-js/extra-typings";
 import { resolve } from "node:path";
 import { z } from "zod";
 import type { Printed } from "../books/books.ts";
 import type { Blocker } from "../report/books.ts";
 import { toJson } from "../base/canonical-json.ts";
-import type { ExitCode } from "../base/errors.ts";
-import { exitCodes, usage } from "../base/errors.ts";
+import { type ExitCode, exitCodes, usage } from "../base/errors.ts";
 import { withLocalInstants } from "../report/text.ts";
-import { ok, withLedger, withReader } from "./command.ts";
-import type { Invocation } from "./command.ts";
-import { byWhom, example, wholeNumber, withReason } from "./command-line.ts";
-import type { CarryOut } from "./command-line.ts";
+import { ok, withLedger, withReader, type Invocation } from "./command.ts";
+import { byWhom, example, wholeNumber, withReason, type CarryOut } from "./command-line.ts";
 import { viewOf } from "./output.ts";
 import { requireReason } from "../requests/reason.ts";
 

@@ -1,7 +1,6 @@
-import { Command, InvalidArgumentError } from "@commander-js/extra-typings";
+import { Command, InvalidArgumentError, type CommandUnknownOpts, type Option } from "@commander-js/extra-typings";
 import type { ExitCode } from "../base/errors.ts";
 import type { Invocation } from "./command.ts";
-import type { CommandUnknownOpts, Option } from "@commander-js/extra-typings";
 
 /** The program without its commands: the options that every command has. */
 export function createProgram(version: string) {

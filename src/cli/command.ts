@@ -6,13 +6,10 @@ import type { Host } from "../base/host.ts";
 import type { Randomness } from "../base/ids.ts";
 import type { ConfigChoice, Needs } from "../app/open-config.ts";
 import type { Environment } from "../config/load.ts";
-import type { ExitCode } from "../base/errors.ts";
-import { exitCodes } from "../base/errors.ts";
+import { type ExitCode, exitCodes } from "../base/errors.ts";
 import type { Inquiry } from "../inquiry/inquiry.ts";
-import { pausedText } from "../report/status.ts";
-import type { Paused } from "../report/status.ts";
-import type { Heading, Output } from "./output.ts";
-import { describeProblem, problemJson, reportFailure, viewOf } from "./output.ts";
+import { pausedText, type Paused } from "../report/status.ts";
+import { type Heading, type Output, describeProblem, problemJson, reportFailure, viewOf } from "./output.ts";
 
 /** Options that every command has. */
 interface GlobalOptions extends ConfigChoice {

@@ -1,5 +1,4 @@
-import { askFor, previewOf } from "../requests/requests.ts";
-import type { Asking, RequestDesk, RequestResult } from "../requests/requests.ts";
+import { askFor, previewOf, type Asking, type RequestDesk, type RequestResult } from "../requests/requests.ts";
 import type { ExitCode } from "../base/errors.ts";
 import type { JsonObject } from "../base/canonical-json.ts";
 import { formatKey } from "../crm/keys.ts";
@@ -8,8 +7,7 @@ import type { Operation } from "../engine/model/operation.ts";
 import { payloadLines } from "../engine/model/operation-line.ts";
 import { nameOf, requestKindOf, standing } from "../engine/model/requests.ts";
 import { printable } from "../report/text.ts";
-import { ok } from "./command.ts";
-import type { Invocation } from "./command.ts";
+import { ok, type Invocation } from "./command.ts";
 
 /** Asks, or shows what would be sent, and prints what it came to. */
 export async function carryOutRequest(

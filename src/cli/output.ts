@@ -1,12 +1,17 @@
-import { counted, plainView, printable, withInstantsToWrite, withLocalInstants, numberText } from "../report/text.ts";
+import {
+  counted,
+  plainView,
+  printable,
+  withInstantsToWrite,
+  withLocalInstants,
+  numberText,
+  type View,
+} from "../report/text.ts";
 import type { Suggested } from "../operate/application.ts";
 import type { ConfigChoice } from "../app/open-config.ts";
 import type { Environment } from "../config/load.ts";
-import { isJsonObject } from "../base/canonical-json.ts";
-import type { Json, JsonObject } from "../base/canonical-json.ts";
-import { exitCodes, messageOf, Problem, Problems } from "../base/errors.ts";
-import type { ExitCode } from "../base/errors.ts";
-import type { View } from "../report/text.ts";
+import { isJsonObject, type Json, type JsonObject } from "../base/canonical-json.ts";
+import { exitCodes, messageOf, Problem, Problems, type ExitCode } from "../base/errors.ts";
 
 /** Where a command writes: results on stdout, everything else on stderr. */
 export interface Output {

@@ -1,14 +1,11 @@
-import { deciderOf, decisionOf, parseKey } from "./words.ts";
-import type { DecisionWords } from "./words.ts";
+import { deciderOf, decisionOf, parseKey, type DecisionWords } from "./words.ts";
 import type { ErasedByHand } from "../requests/erase.ts";
 import { toJson } from "../base/canonical-json.ts";
-import type { ExitCode } from "../base/errors.ts";
-import { exitCodes, usage } from "../base/errors.ts";
+import { type ExitCode, exitCodes, usage } from "../base/errors.ts";
 import { formatKey } from "../crm/keys.ts";
 import type { RecordKey } from "../crm/model.ts";
 import { counted } from "../report/text.ts";
-import { ok, withLedger } from "./command.ts";
-import type { Invocation } from "./command.ts";
+import { ok, withLedger, type Invocation } from "./command.ts";
 import { safeLines, viewOf } from "./output.ts";
 
 /** Whose data is meant, as a person writes it. */

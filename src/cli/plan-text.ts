@@ -1,12 +1,19 @@
 import type { RecordKey } from "../crm/model.ts";
-import { operationLine } from "../engine/model/operation-line.ts";
-import type { Called } from "../engine/model/operation-line.ts";
+import { operationLine, type Called, payloadLines } from "../engine/model/operation-line.ts";
 import type { Operation } from "../engine/model/operation.ts";
-import { payloadLines } from "../engine/model/operation-line.ts";
 import type { StateChange } from "../engine/model/state.ts";
 import { openCounts, openTable } from "../report/open.ts";
-import { counted, numberText, painted, printable, section, textOf, wrapped } from "../report/text.ts";
-import type { Lines, View } from "../report/text.ts";
+import {
+  counted,
+  numberText,
+  painted,
+  printable,
+  section,
+  textOf,
+  wrapped,
+  type Lines,
+  type View,
+} from "../report/text.ts";
 import type { Planned, PlanSummary } from "../engine/run/plan-run.ts";
 import { holdLines } from "./run-summary.ts";
 

@@ -1,8 +1,7 @@
 import { CommanderError } from "@commander-js/extra-typings";
 import type { StartWeb } from "../operate/health.ts";
 import type { Environment } from "../config/load.ts";
-import { exitCodes } from "../base/errors.ts";
-import type { ExitCode } from "../base/errors.ts";
+import { exitCodes, type ExitCode } from "../base/errors.ts";
 import { programVersion } from "../base/program-version.ts";
 import { addAlerts, addCheck, addStatus } from "./commands/status.ts";
 import { addApply, addPlan, addUndo } from "./commands/plan.ts";
@@ -22,11 +21,9 @@ import { addReport } from "./commands/report.ts";
 import { addResolve, addSettle } from "./commands/settle.ts";
 import { addResync, addRun, addRuns } from "./commands/run.ts";
 import { addSandbox } from "./commands/sandbox.ts";
-import { createProgram } from "./command-line.ts";
-import type { CarryOut, Program, Register } from "./command-line.ts";
+import { createProgram, type CarryOut, type Program, type Register } from "./command-line.ts";
 import type { Invocation } from "./command.ts";
-import { createOutput, reportFailure, suggestedWith } from "./output.ts";
-import type { Output } from "./output.ts";
+import { createOutput, reportFailure, suggestedWith, type Output } from "./output.ts";
 
 /** Every command, in the order in which the help shows them. */
 const commands: readonly Register[] = [

@@ -3,8 +3,7 @@ import { parseKey } from "../crm/keys.ts";
 import type { RunSummary } from "../engine/run/run.ts";
 import type { VerifySummary } from "../engine/run/verify-run.ts";
 import type { Invocation } from "./command.ts";
-import type { Output } from "./output.ts";
-import { safeLines, viewOf } from "./output.ts";
+import { type Output, safeLines, viewOf } from "./output.ts";
 import { nextForHold } from "../report/next-steps.ts";
 import { openCount, openCounts, openTable, serviceTrouble } from "../report/open.ts";
 import {
@@ -17,8 +16,8 @@ import {
   section,
   textOf,
   wrapped,
+  type View,
 } from "../report/text.ts";
-import type { View } from "../report/text.ts";
 import type { WaitingHold } from "../engine/run/limits-gate.ts";
 import { behindText, coverageText } from "../report/status.ts";
 import type { NotAttempted } from "../report/facts.ts";

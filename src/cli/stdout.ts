@@ -1,5 +1,4 @@
-import { finished, writeWhole } from "../operate/written-files.ts";
-import type { Chunks } from "../operate/written-files.ts";
+import { finished, writeWhole, type Chunks } from "../operate/written-files.ts";
 import type { Output } from "./output.ts";
 
 /** Writes to stdout as fast as it is read there, and no more once its reader has gone, such as `head -1`. */

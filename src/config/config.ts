@@ -3,8 +3,7 @@ import type { Problem, Result } from "../base/errors.ts";
 import { assumptionSettingsSchema } from "../contract/assumption-settings.ts";
 import { memberCenterSettingsSchema, orderServiceSettingsSchema } from "../platform/service-settings.ts";
 import { sourceSettingsSchema } from "../source/source-settings.ts";
-import { loadWith } from "./load.ts";
-import type { Loaded, LoadRequest } from "./load.ts";
+import { loadWith, type Loaded, type LoadRequest } from "./load.ts";
 import { composeSchema } from "./schema.ts";
 
 /** Everything that a configuration may say. */

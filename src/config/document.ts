@@ -1,10 +1,16 @@
 import { readFileSync } from "node:fs";
-import { isAlias, isMap as isYamlMap, isScalar, isSeq, LineCounter, parseDocument } from "yaml";
-import type { Document, Node } from "yaml";
-import { isJsonObject } from "../base/canonical-json.ts";
-import type { Json, JsonObject } from "../base/canonical-json.ts";
-import { exitCodes, failed, ok, Problem } from "../base/errors.ts";
-import type { Result } from "../base/errors.ts";
+import {
+  isAlias,
+  isMap as isYamlMap,
+  isScalar,
+  isSeq,
+  LineCounter,
+  parseDocument,
+  type Document,
+  type Node,
+} from "yaml";
+import { isJsonObject, type Json, type JsonObject } from "../base/canonical-json.ts";
+import { exitCodes, failed, ok, Problem, type Result } from "../base/errors.ts";
 
 /** The way to a value: keys and list positions. */
 export type Path = readonly (string | number)[];

@@ -1,9 +1,7 @@
 import type { z } from "zod";
 import type { Problem } from "../base/errors.ts";
-import { isMap, mistake, nearestMark, valueAt } from "./document.ts";
-import type { Layer, Path } from "./document.ts";
-import { keysAt, schemasAt } from "./schema.ts";
-import type { JsonSchema } from "./schema.ts";
+import { isMap, mistake, nearestMark, valueAt, type Layer, type Path } from "./document.ts";
+import { keysAt, schemasAt, type JsonSchema } from "./schema.ts";
 import { isSecretKey } from "./secrets.ts";
 
 type Issue = z.core.$ZodIssue;

@@ -1,19 +1,14 @@
 import { dirname, join, resolve } from "node:path";
 import { parse } from "yaml";
 import type { z } from "zod";
-import { hashOf } from "../base/canonical-json.ts";
-import type { Json, JsonObject } from "../base/canonical-json.ts";
-import { failed, ok } from "../base/errors.ts";
-import type { Problem, Result } from "../base/errors.ts";
+import { hashOf, type Json, type JsonObject } from "../base/canonical-json.ts";
+import { failed, ok, type Problem, type Result } from "../base/errors.ts";
 import { KnownSecrets } from "../base/known-secrets.ts";
 import { projectFolder } from "../base/program-version.ts";
-import { isMap, markKey, mergeLayers, mistake, nearestMark, readDocument } from "./document.ts";
-import type { Layer, Mark } from "./document.ts";
+import { isMap, markKey, mergeLayers, mistake, nearestMark, readDocument, type Layer, type Mark } from "./document.ts";
 import { explainIssues } from "./findings.ts";
-import { acceptsText, jsonSchemaOf } from "./schema.ts";
-import type { JsonSchema } from "./schema.ts";
-import { resolveSecrets, resolveTexts } from "./secrets.ts";
-import type { Secrets } from "./secrets.ts";
+import { acceptsText, jsonSchemaOf, type JsonSchema } from "./schema.ts";
+import { resolveSecrets, resolveTexts, type Secrets } from "./secrets.ts";
 
 /** The JSON schema of each schema that was asked for: making one costs more than reading a configuration. */
 const shapes = new WeakMap<z.ZodType, JsonSchema>();

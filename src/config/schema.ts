@@ -15,8 +15,7 @@ import {
 import { alertSettingsSchema } from "../operate/notify-settings.ts";
 import { reportSettingsSchema } from "../operate/report-settings.ts";
 import { accessSettingsSchema, metricsSettingsSchema, tlsSettingsSchema } from "./access-settings.ts";
-import { isMap, valueAt } from "./document.ts";
-import type { Path } from "./document.ts";
+import { isMap, valueAt, type Path } from "./document.ts";
 
 export type JsonSchema = z.core.JSONSchema.JSONSchema;
 type Node = JsonSchema | boolean | undefined;

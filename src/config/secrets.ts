@@ -1,14 +1,11 @@
 import { inspect } from "node:util";
 import { isSecretParameter, secretsOfAddress } from "../base/address-secrets.ts";
 import type { Json } from "../base/canonical-json.ts";
-import { failed, ok } from "../base/errors.ts";
-import type { Problem, Result } from "../base/errors.ts";
+import { failed, ok, type Problem, type Result } from "../base/errors.ts";
 import type { KnownSecrets } from "../base/known-secrets.ts";
 import { isLoopback } from "../base/loopback.ts";
-import { credentialOf, readSecret, SecretFailure, secretReference } from "../http/secrets.ts";
-import type { SecretPlaces } from "../http/secrets.ts";
-import { isMap, mistake, nearestMark, valueAt } from "./document.ts";
-import type { Layer, Path } from "./document.ts";
+import { credentialOf, readSecret, SecretFailure, secretReference, type SecretPlaces } from "../http/secrets.ts";
+import { isMap, mistake, nearestMark, valueAt, type Layer, type Path } from "./document.ts";
 import type { Environment } from "./load.ts";
 
 const secretName = /(?:secrets?|passwords?|tokens?|apikey|sealkey|signkey|credentials?|passphrase|authorization)$/iu;

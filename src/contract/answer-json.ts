@@ -1,5 +1,4 @@
-import { hasRepeatedMember, isJsonObject } from "../base/canonical-json.ts";
-import type { Json, JsonObject } from "../base/canonical-json.ts";
+import { hasRepeatedMember, isJsonObject, type Json, type JsonObject } from "../base/canonical-json.ts";
 
 type Reviver = (key: string, value: unknown, context?: { source?: string }) => unknown;
 const parseJson: (text: string, reviver?: Reviver) => Json = JSON.parse;

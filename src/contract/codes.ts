@@ -1,5 +1,4 @@
-import { endpointIds, endpoints } from "./endpoints.ts";
-import type { EndpointId } from "./endpoints.ts";
+import { endpointIds, endpoints, type EndpointId } from "./endpoints.ts";
 
 /**
  * What a business code means for us.

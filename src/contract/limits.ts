@@ -1,5 +1,4 @@
-import { licenseTypes } from "./vocabulary.ts";
-import type { LicenseType } from "./vocabulary.ts";
+import { licenseTypes, type LicenseType } from "./vocabulary.ts";
 
 /** Limits that the contracts state. What they leave open is a row of `assumptions`. */
 export const limits = {

@@ -1,7 +1,6 @@
 import { z } from "zod";
 
-import type { Result } from "../base/errors.ts";
-import { failed, ok } from "../base/errors.ts";
+import { type Result, failed, ok } from "../base/errors.ts";
 import {
   holderIdSchema,
   identifierSchema,

@@ -1,5 +1,4 @@
-import { failed, ok } from "../base/errors.ts";
-import type { Result } from "../base/errors.ts";
+import { failed, ok, type Result } from "../base/errors.ts";
 import type { AssumptionSettings } from "./assumption-settings.ts";
 import type { LicenseType } from "./vocabulary.ts";
 

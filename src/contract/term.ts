@@ -1,5 +1,4 @@
-import type { Result } from "../base/errors.ts";
-import { failed, ok } from "../base/errors.ts";
+import { type Result, failed, ok } from "../base/errors.ts";
 
 /** A length of time of the y-m-d form: `1-0-0` is one year. */
 interface Term {

@@ -1,5 +1,4 @@
-import type { Result } from "../base/errors.ts";
-import { failed, ok } from "../base/errors.ts";
+import { type Result, failed, ok } from "../base/errors.ts";
 import type { WireTime } from "./answer-fields.ts";
 
 /** How a time stands on the wire (A20). */

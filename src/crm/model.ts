@@ -1,8 +1,6 @@
 import { z } from "zod";
-import { identifier, keyFields, namespace, orderSchema, text } from "./order-schemas.ts";
-import type { Instance, Order } from "./order-schemas.ts";
-import { staffSchema } from "./staff-schemas.ts";
-import type { Staff } from "./staff-schemas.ts";
+import { identifier, keyFields, namespace, orderSchema, text, type Instance, type Order } from "./order-schemas.ts";
+import { staffSchema, type Staff } from "./staff-schemas.ts";
 
 export { licenseTypes } from "./order-schemas.ts";
 export type { LicenseType } from "./order-schemas.ts";

@@ -9,11 +9,16 @@ import type { StandingHold } from "../ledger/decisions/hold-rows.ts";
 import type { Operation } from "./model/operation.ts";
 import { typeOf } from "./model/registry.ts";
 import type { Observed } from "./plan/input.ts";
-import type { CustomerAttempt, ReconcileDependencies, StopReason, Progress, Why } from "./attempt.ts";
-import { serviceOf } from "./attempt.ts";
-import { crmFacts, movedFacts } from "./plan/facts.ts";
+import {
+  type CustomerAttempt,
+  type ReconcileDependencies,
+  type StopReason,
+  type Progress,
+  type Why,
+  serviceOf,
+} from "./attempt.ts";
+import { crmFacts, movedFacts, type Facts } from "./plan/facts.ts";
 import { needsOf } from "./plan/needs-of-operations.ts";
-import type { Facts } from "./plan/facts.ts";
 import type { CustomerPlan } from "./plan/plan.ts";
 
 /** How often at most one run sends a change again after the platform showed each time that it was not done. */

@@ -1,13 +1,11 @@
 import { AmbiguousReading } from "../platform/call.ts";
 import type { SnapshotReader } from "../platform/snapshot.ts";
-import { journalEntry } from "../ledger/journal/journal-tables.ts";
-import type { JournalRow } from "../ledger/journal/journal-tables.ts";
+import { journalEntry, type JournalRow } from "../ledger/journal/journal-tables.ts";
 import type { Evidence, SettleFacts } from "./model/operation-type.ts";
 import { typeOf } from "./model/registry.ts";
 import type { CustomerState, EngineDependencies } from "./customer.ts";
 import { z } from "zod";
-import { toJson } from "../base/canonical-json.ts";
-import type { Json, JsonObject } from "../base/canonical-json.ts";
+import { toJson, type Json, type JsonObject } from "../base/canonical-json.ts";
 import { toInstant } from "../base/clock.ts";
 import { pausedCode } from "../ledger/pause.ts";
 import { deliver } from "./deliver.ts";

@@ -1,7 +1,6 @@
 import type { Taking } from "./plan/limits.ts";
 import type { StandingHold } from "../ledger/decisions/hold-rows.ts";
-import { decidedOn } from "./plan/gated.ts";
-import type { Decided } from "./plan/gated.ts";
+import { decidedOn, type Decided } from "./plan/gated.ts";
 import { removesNoMore } from "./model/taking.ts";
 import type { CustomerPlan } from "./plan/plan.ts";
 import type { CustomerAttempt, CustomerAttemptResult } from "./attempt.ts";

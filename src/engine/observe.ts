@@ -3,19 +3,26 @@ import type { AssumptionSettings } from "../contract/assumption-settings.ts";
 import { formatKey } from "../crm/keys.ts";
 import type { Block } from "./plan/records.ts";
 import { countAbsences, settleTimeLeft } from "./settle-time.ts";
-import type { CustomerState, EngineDependencies } from "./customer.ts";
+import { type CustomerState, type EngineDependencies, unreadBlock } from "./customer.ts";
 import { ReadFailure } from "../platform/call.ts";
 import type { ObservedMember, ShownEnterprise, Snapshot } from "../platform/snapshot.ts";
 import type { AssumptionMet } from "./model/assumptions-met.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import { candidatesKind } from "../ledger/state/observations.ts";
-import type { LoadedCustomer, Observed, Unread, PlanOptions } from "./plan/input.ts";
+import {
+  type LoadedCustomer,
+  type Observed,
+  type Unread,
+  type PlanOptions,
+  correlationFor,
+  customerNumbers,
+  readsOf,
+  selectPlatformCustomer,
+} from "./plan/input.ts";
 import type { Known } from "./model/state.ts";
-import { correlationFor, customerNumbers, readsOf, selectPlatformCustomer } from "./plan/input.ts";
 import type { Operation } from "./model/operation.ts";
 import { freedBy, typeOf } from "./model/registry.ts";
 import { deletesAccounts } from "./model/policy.ts";
-import { unreadBlock } from "./customer.ts";
 
 type Link = NonNullable<Known["link"]>;
 

@@ -2,27 +2,22 @@ import type { PrivateMarker } from "./model/references.ts";
 import { handedIn } from "./model/registry.ts";
 import type { Seeking } from "./model/resource.ts";
 import type { AssumptionId } from "../contract/assumptions.ts";
-import type { AssumptionMet } from "./model/assumptions-met.ts";
+import { type AssumptionMet, metByBlocks, metByReading } from "./model/assumptions-met.ts";
 import { toJson } from "../base/canonical-json.ts";
 import { Problem } from "../base/errors.ts";
 import { formatKey } from "../crm/keys.ts";
 import type { RecordKey } from "../crm/model.ts";
 import type { StateChange } from "./model/state.ts";
 import type { Block } from "./plan/records.ts";
-import type { PlanOptions, LoadedCustomer } from "./plan/input.ts";
+import { type PlanOptions, type LoadedCustomer, prepare } from "./plan/input.ts";
 import type { RepairSettings } from "./plan/drift.ts";
 import { decidedOn, takingsOf } from "./plan/gated.ts";
 import type { Taking } from "./plan/limits.ts";
-import { metByBlocks, metByReading } from "./model/assumptions-met.ts";
-import { planCustomer } from "./plan/plan.ts";
-import type { CustomerPlan } from "./plan/plan.ts";
+import { planCustomer, type CustomerPlan } from "./plan/plan.ts";
 import type { Snapshot, Snapshots } from "../platform/snapshot.ts";
-import { CustomerSnapshot } from "./observe.ts";
-import type { CustomersAwaited } from "./observe.ts";
+import { CustomerSnapshot, type CustomersAwaited } from "./observe.ts";
 import type { CustomerState, EngineDependencies } from "./customer.ts";
-import { planUndo } from "./plan/undo.ts";
-import type { UndoStep, DoneOperation, UndoFacts } from "./plan/undo.ts";
-import { prepare } from "./plan/input.ts";
+import { planUndo, type UndoStep, type DoneOperation, type UndoFacts } from "./plan/undo.ts";
 
 export type PlanningDependencies = Pick<EngineDependencies, "ledger" | "settings" | "policies" | "clock" | "settle"> &
   // A rebuild gives no `ordersUnseen`.

@@ -3,8 +3,7 @@ import { formatKey } from "../crm/keys.ts";
 import type { RecordKey, Stream } from "../crm/model.ts";
 import type { StandingHold, Whose } from "../ledger/decisions/hold-rows.ts";
 import { isContradiction } from "./send.ts";
-import { CustomerPlanning, UndoPlanning } from "./planning.ts";
-import type { Planner } from "./planning.ts";
+import { CustomerPlanning, UndoPlanning, type Planner } from "./planning.ts";
 import { CustomerState } from "./customer.ts";
 import { lookForUnwanted, refusedJustNow, unwantedOrders } from "./refused-orders.ts";
 import { pausedCode } from "../ledger/pause.ts";
@@ -12,22 +11,35 @@ import { typeOf } from "./model/registry.ts";
 import { takingsOf } from "./plan/gated.ts";
 import { withoutHeld } from "./plan/limits.ts";
 import { goingWithout, waitsForNeeds } from "./plan/needs-of-operations.ts";
-import type { Operation } from "./model/operation.ts";
-import { firstStage } from "./model/operation.ts";
+import { type Operation, firstStage } from "./model/operation.ts";
 import { isUnread } from "./plan/input.ts";
 import type { CustomerPlan } from "./plan/plan.ts";
 import { quarantineBlock } from "./plan/records.ts";
-import { customersNotShown, maxRounds, restless, settleOpen, stopReasons, deferredOf, Progress } from "./attempt.ts";
-import type {
-  CustomerAttempt,
-  CustomerAttemptResult,
-  ReconcileDependencies,
-  Shortfall,
-  StopReason,
-  Why,
+import {
+  customersNotShown,
+  maxRounds,
+  restless,
+  settleOpen,
+  stopReasons,
+  deferredOf,
+  Progress,
+  type CustomerAttempt,
+  type CustomerAttemptResult,
+  type ReconcileDependencies,
+  type Shortfall,
+  type StopReason,
+  type Why,
 } from "./attempt.ts";
-import { carryOut, dropUnsent, notAttempted, chosenOf, movedSince, notChosen, takenBack } from "./carry-out.ts";
-import type { CarryOut } from "./carry-out.ts";
+import {
+  carryOut,
+  dropUnsent,
+  notAttempted,
+  chosenOf,
+  movedSince,
+  notChosen,
+  takenBack,
+  type CarryOut,
+} from "./carry-out.ts";
 import { gate, isOfUndo, nothingToJudge } from "./gate.ts";
 import type { CustomersAwaited } from "./observe.ts";
 import { endUnwanted, lacksSeats } from "./ended-holds.ts";

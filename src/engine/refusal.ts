@@ -1,5 +1,4 @@
-import { meaningOf, refusalOf, settledCure } from "../contract/codes.ts";
-import type { RefusalScope } from "../contract/codes.ts";
+import { meaningOf, refusalOf, settledCure, type RefusalScope } from "../contract/codes.ts";
 import { formatKey } from "../crm/keys.ts";
 import type { NewRejections } from "../ledger/journal/rejections.ts";
 import type { Operation } from "./model/operation.ts";

@@ -1,16 +1,14 @@
 import { toInstant } from "../base/clock.ts";
 import { formatKey } from "../crm/keys.ts";
-import { journalEntry } from "../ledger/journal/journal-tables.ts";
-import type { JournalRow } from "../ledger/journal/journal-tables.ts";
+import { journalEntry, type JournalRow } from "../ledger/journal/journal-tables.ts";
 import type { CustomerInput } from "./plan/input.ts";
 import type { Operation } from "./model/operation.ts";
 import type { RecordReference } from "./model/shape.ts";
 import { typeOf } from "./model/registry.ts";
-import type { EngineDependencies } from "./customer.ts";
+import { type EngineDependencies, CustomerState } from "./customer.ts";
 import type { Snapshots } from "../platform/snapshot.ts";
 import { evidenceWith, isShown } from "./evidence.ts";
 import type { FixedNumber } from "./model/references.ts";
-import { CustomerState } from "./customer.ts";
 import { settleTimeLeftOf } from "./settle-time.ts";
 
 /** Whether an order may be sent after one of its E5 was rejected. */

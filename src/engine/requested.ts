@@ -5,12 +5,17 @@ import { CustomerState } from "./customer.ts";
 import { requestCodes } from "../ledger/records/work.ts";
 import { isOfCrm, standing, subjectOf } from "./model/requests.ts";
 import type { Known } from "./model/state.ts";
-import { planRequested } from "./plan/requested.ts";
-import type { RequestStage } from "./plan/requested.ts";
+import { planRequested, type RequestStage } from "./plan/requested.ts";
 import { StandingRejections } from "./plan/rejections.ts";
-import { countedAs, Progress, settleOpen } from "./attempt.ts";
+import {
+  countedAs,
+  Progress,
+  settleOpen,
+  type CustomerAttempt,
+  type CustomerAttemptResult,
+  type ReconcileDependencies,
+} from "./attempt.ts";
 import { carryOut } from "./carry-out.ts";
-import type { CustomerAttempt, CustomerAttemptResult, ReconcileDependencies } from "./attempt.ts";
 
 const nothingRead = { enterprises: undefined, members: undefined, assets: undefined };
 

@@ -1,5 +1,5 @@
 import type { WriteCall, WriteOutcome } from "../platform/call.ts";
-import type { Json, JsonObject } from "../base/canonical-json.ts";
+import { type Json, type JsonObject, isJsonObject } from "../base/canonical-json.ts";
 import { serviceWords } from "../contract/answer-json.ts";
 import { meaningOf } from "../contract/codes.ts";
 import type { Conclusion, AttemptEnd } from "../ledger/journal/attempt-tables.ts";
@@ -7,14 +7,11 @@ import type { Concluded, RefusedPerson } from "./model/operation-type.ts";
 import type { Operation } from "./model/operation.ts";
 import { typeOf } from "./model/registry.ts";
 import type { CustomerState, EngineDependencies } from "./customer.ts";
-import { refusedPeople, refusedWith } from "./refusal.ts";
-import type { Refused } from "./refusal.ts";
+import { refusedPeople, refusedWith, type Refused } from "./refusal.ts";
 import { landsWithin, settleTimeBegins } from "./settle-time.ts";
 import { Problem } from "../base/errors.ts";
-import { isJsonObject } from "../base/canonical-json.ts";
 import { serviceNameOf } from "../contract/endpoints.ts";
-import { metByRefusal } from "./model/assumptions-met.ts";
-import type { AssumptionMet } from "./model/assumptions-met.ts";
+import { metByRefusal, type AssumptionMet } from "./model/assumptions-met.ts";
 import { restsOf } from "./plan/rejections.ts";
 
 /** Lets a writing call leave only with a permit, and not before its intent is on disk. */

@@ -1,16 +1,13 @@
-import { maybePaused } from "../ledger/journal/journal-tables.ts";
-import type { JournalRow } from "../ledger/journal/journal-tables.ts";
+import { maybePaused, type JournalRow } from "../ledger/journal/journal-tables.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import type { Operation } from "./model/operation.ts";
 import { typeOf, handedIn } from "./model/registry.ts";
 import type { EngineDependencies, CustomerState } from "./customer.ts";
-import type { Clock } from "../base/clock.ts";
+import { type Clock, toInstant } from "../base/clock.ts";
 import type { Intent } from "../ledger/journal/attempt-tables.ts";
-import { toInstant } from "../base/clock.ts";
 import { canonicalJson, toJson } from "../base/canonical-json.ts";
 import { formatKey } from "../crm/keys.ts";
-import { absentKind } from "../ledger/state/observations.ts";
-import type { Absences } from "../ledger/state/observations.ts";
+import { absentKind, type Absences } from "../ledger/state/observations.ts";
 import type { AbsentOf } from "./model/resource.ts";
 import type { CustomerInput } from "./plan/input.ts";
 

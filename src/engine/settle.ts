@@ -4,15 +4,22 @@ import { failureOf } from "../base/errors.ts";
 import { isListed, refusedUnlessThere } from "../contract/codes.ts";
 import { serviceNameOf } from "../contract/endpoints.ts";
 import type { Conclusion } from "../ledger/journal/attempt-tables.ts";
-import { journalEntry, maybePaused, refusedYetShown } from "../ledger/journal/journal-tables.ts";
-import type { JournalRow } from "../ledger/journal/journal-tables.ts";
+import { journalEntry, maybePaused, refusedYetShown, type JournalRow } from "../ledger/journal/journal-tables.ts";
 import type { StateChange } from "./model/state.ts";
-import type { Evidence } from "./model/operation-type.ts";
-import { takenLater } from "./model/operation-type.ts";
+import { type Evidence, takenLater } from "./model/operation-type.ts";
 import { isNonRepeatable, typeOf } from "./model/registry.ts";
-import { CustomerState } from "./customer.ts";
-import type { EngineDependencies } from "./customer.ts";
-import { evidenceWith, named, readEvidence, readingsIn, sendAgain, settleFacts, stillParked } from "./evidence.ts";
+import { CustomerState, type EngineDependencies } from "./customer.ts";
+import {
+  evidenceWith,
+  named,
+  readEvidence,
+  readingsIn,
+  sendAgain,
+  settleFacts,
+  stillParked,
+  type Open,
+  type Settled,
+} from "./evidence.ts";
 import type { SnapshotReader } from "../platform/snapshot.ts";
 import {
   againAfter,
@@ -21,11 +28,10 @@ import {
   landsWithin,
   settleTimeBegins,
   settleTimeLeftOf,
+  type Again,
 } from "./settle-time.ts";
-import type { Again } from "./settle-time.ts";
 import { isContradiction } from "./send.ts";
 import { refusedWith } from "./refusal.ts";
-import type { Open, Settled } from "./evidence.ts";
 
 const notTwice =
   "its outcome is not known, no call reads it back, and it is never sent a second time by itself; a person decides";

@@ -4,14 +4,11 @@ import type { KnownSecrets } from "../base/known-secrets.ts";
 import { endpointPath, endpoints } from "../contract/endpoints.ts";
 import type { Call, ServiceContext, WriteCall } from "./call.ts";
 import type { Circuit, Permit } from "./circuit.ts";
-import { classify, seenCall } from "./conclusion.ts";
-import type { Attempt, Classified, Unsent } from "./conclusion.ts";
-import { requestPath, subjectOfTarget } from "./headers.ts";
-import type { SignedHeaders } from "./headers.ts";
+import { classify, seenCall, type Attempt, type Classified, type Unsent } from "./conclusion.ts";
+import { requestPath, subjectOfTarget, type SignedHeaders } from "./headers.ts";
 import { retryAfterMs } from "./retry.ts";
 import { abortable, TokenFailure } from "./tokens.ts";
-import { TransportFailure } from "./transport.ts";
-import type { TransportAnswer } from "./transport.ts";
+import { TransportFailure, type TransportAnswer } from "./transport.ts";
 
 /**
  * One call. Its order is what a crash is judged by: turn, token, permit, intent, first byte, answer. Whoever observes

@@ -1,6 +1,5 @@
 import type { z } from "zod";
-import { isJsonObject } from "../base/canonical-json.ts";
-import type { Json } from "../base/canonical-json.ts";
+import { isJsonObject, type Json } from "../base/canonical-json.ts";
 import type { Clock } from "../base/clock.ts";
 import { Problem } from "../base/errors.ts";
 import type { Randomness } from "../base/ids.ts";
@@ -8,24 +7,24 @@ import { KnownSecrets } from "../base/known-secrets.ts";
 import type { Logger } from "../base/logger.ts";
 import { readRegular } from "../base/regular-file.ts";
 import { unknownFields } from "../contract/answer-fields.ts";
-import { basePaths } from "../contract/endpoints.ts";
-import type { EndpointId, ServiceName } from "../contract/endpoints.ts";
+import { basePaths, type EndpointId, type ServiceName } from "../contract/endpoints.ts";
 import { attempt } from "./attempt.ts";
-import { ReadFailure } from "./call.ts";
-import type { Call, HeardTime, ServiceContext, WriteCall, WriteOutcome } from "./call.ts";
-import { createCircuit } from "./circuit.ts";
-import type { CircuitState } from "./circuit.ts";
-import { readFailureOf, repetition, writeOutcomeOf } from "./conclusion.ts";
-import type { SeenCall } from "./conclusion.ts";
+import {
+  ReadFailure,
+  type Call,
+  type HeardTime,
+  type ServiceContext,
+  type WriteCall,
+  type WriteOutcome,
+} from "./call.ts";
+import { createCircuit, type CircuitState } from "./circuit.ts";
+import { readFailureOf, repetition, writeOutcomeOf, type SeenCall } from "./conclusion.ts";
 import { createHeaderWriter } from "./headers.ts";
 import type { ServiceSettings } from "./http-settings.ts";
-import { createPace } from "./pace.ts";
-import type { PaceState } from "./pace.ts";
-import { createRetryBudget, retryRead } from "./retry.ts";
-import type { FailedAttempt } from "./retry.ts";
+import { createPace, type PaceState } from "./pace.ts";
+import { createRetryBudget, retryRead, type FailedAttempt } from "./retry.ts";
 import { Slots } from "./slots.ts";
-import { createTransport } from "./transport.ts";
-import type { Transport } from "./transport.ts";
+import { createTransport, type Transport } from "./transport.ts";
 
 export interface ServiceState {
   circuit: CircuitState;

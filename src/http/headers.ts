@@ -1,11 +1,8 @@
 import type { Clock } from "../base/clock.ts";
-import { scopes } from "../contract/endpoints.ts";
-import type { Endpoint, EndpointId, PathTarget, ServiceName } from "../contract/endpoints.ts";
+import { scopes, type Endpoint, type EndpointId, type PathTarget, type ServiceName } from "../contract/endpoints.ts";
 import type { ServiceSettings, TokenSource } from "./http-settings.ts";
-import { readTokenSource } from "./token-sources.ts";
-import type { TokenSourceDependencies } from "./token-sources.ts";
-import { createTokenProvider, TokenFailure } from "./tokens.ts";
-import type { TokenProvider } from "./tokens.ts";
+import { readTokenSource, type TokenSourceDependencies } from "./token-sources.ts";
+import { createTokenProvider, TokenFailure, type TokenProvider } from "./tokens.ts";
 
 /** The headers of one attempt. */
 export interface SignedHeaders {

@@ -3,8 +3,7 @@ import type { Agent } from "undici";
 import { messageOf } from "../base/errors.ts";
 import { toldCode, toldWords } from "../base/told-words.ts";
 import { credentialOf } from "./secrets.ts";
-import { TokenFailure } from "./tokens.ts";
-import type { TokenReading } from "./tokens.ts";
+import { TokenFailure, type TokenReading } from "./tokens.ts";
 import { undici } from "./undici.ts";
 
 /**

@@ -1,5 +1,4 @@
-import { sha256 } from "../base/canonical-json.ts";
-import type { Json } from "../base/canonical-json.ts";
+import { sha256, type Json } from "../base/canonical-json.ts";
 import type { KnownSecrets } from "../base/known-secrets.ts";
 import { toldWords } from "../base/told-words.ts";
 import { emailAddress, internationalNumber } from "../crm/personal-data.ts";

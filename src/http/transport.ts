@@ -1,8 +1,7 @@
 import { isUtf8 } from "node:buffer";
 import type { IncomingHttpHeaders } from "node:http";
 import type { Dispatcher } from "undici";
-import { timeouts, undici } from "./undici.ts";
-import type { TimeoutSettings } from "./undici.ts";
+import { timeouts, undici, type TimeoutSettings } from "./undici.ts";
 
 /** A call on its way. */
 interface Call {

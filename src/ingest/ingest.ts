@@ -1,5 +1,4 @@
-import type { Clock } from "../base/clock.ts";
-import { toInstant } from "../base/clock.ts";
+import { type Clock, toInstant } from "../base/clock.ts";
 import { messageOf, Problem } from "../base/errors.ts";
 import type { AssumptionSettings } from "../contract/assumption-settings.ts";
 import type { Stream } from "../crm/model.ts";
@@ -13,17 +12,21 @@ import { notAsMarked } from "../source/problems.ts";
 import type { ReadOutcome, SourceItem } from "../source/reader.ts";
 import type { RowShape } from "../source/shape.ts";
 import type { Source, StreamMapping } from "../source/source.ts";
-import { DriftWatch } from "./belief/guards.ts";
-import { acceptedOf, notBelieved, unlessAccepted } from "./belief/guards.ts";
-import type { Acceptance, Accepted, Doubt } from "./belief/guards.ts";
-import { asJudged, isSuspect, ReadJudge } from "./belief/judge.ts";
-import type { ReadLimit } from "./belief/judge.ts";
+import {
+  DriftWatch,
+  acceptedOf,
+  notBelieved,
+  unlessAccepted,
+  type Acceptance,
+  type Accepted,
+  type Doubt,
+} from "./belief/guards.ts";
+import { asJudged, isSuspect, ReadJudge, type ReadLimit } from "./belief/judge.ts";
 import { detailShrinkage, lostRows, tableCounts } from "./belief/rows.ts";
 import { hashOfItem, mapItem } from "./map-row.ts";
 import { ReadPart } from "./read-parts.ts";
 import type { Asked } from "./read-question.ts";
-import { emptyTally } from "./tally.ts";
-import type { StreamTally } from "./tally.ts";
+import { emptyTally, type StreamTally } from "./tally.ts";
 
 /** The numbers from which a read is doubted: see `guards`. */
 export interface BeliefLimits {

@@ -1,5 +1,4 @@
-import { canonicalJson, sha256 } from "../base/canonical-json.ts";
-import type { JsonObject } from "../base/canonical-json.ts";
+import { canonicalJson, sha256, type JsonObject } from "../base/canonical-json.ts";
 import type { AssumptionSettings } from "../contract/assumption-settings.ts";
 import { customerKeyOf } from "../crm/keys.ts";
 import type { RecordKey, Stream } from "../crm/model.ts";

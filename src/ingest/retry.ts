@@ -1,15 +1,13 @@
 import type { Stream, RecordKey } from "../crm/model.ts";
-import type { JsonObject } from "../base/canonical-json.ts";
-import { parseJsonObject } from "../base/canonical-json.ts";
+import { type JsonObject, parseJsonObject } from "../base/canonical-json.ts";
 import { messageOf } from "../base/errors.ts";
 import type { AssumptionSettings } from "../contract/assumption-settings.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import type { WaitingRow, MappedForm, StoredForm } from "../ledger/records/remapping.ts";
 import { blankedSecret } from "../source/mapping/path.ts";
 import type { Source, StreamMapping } from "../source/source.ts";
-import { mapRaw, hashOfRaw } from "./map-row.ts";
+import { mapRaw, hashOfRaw, type Mapper } from "./map-row.ts";
 import { formatKey } from "../crm/keys.ts";
-import type { Mapper } from "./map-row.ts";
 
 /** The result for a quarantined row that a person asked to map again. */
 export type Retried =

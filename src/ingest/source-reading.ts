@@ -1,7 +1,6 @@
 import type { Clock } from "../base/clock.ts";
 import { durationMs } from "../base/duration.ts";
-import type { Stream } from "../crm/model.ts";
-import { streams as allStreams } from "../crm/model.ts";
+import { type Stream, streams as allStreams } from "../crm/model.ts";
 import type { AskedTime } from "../base/trusted-time.ts";
 import type { AssumptionSettings } from "../contract/assumption-settings.ts";
 import type { Logger } from "../base/logger.ts";
@@ -12,12 +11,9 @@ import type { AbsenceRule } from "../ledger/records/absence.ts";
 import type { Block } from "../engine/plan/records.ts";
 import { rulesOf } from "../engine/plan/plan.ts";
 import type { Source } from "../source/source.ts";
-import { acceptsTrials } from "./belief/guards.ts";
-import type { Acceptance } from "./belief/guards.ts";
-import { ingestStream } from "./ingest.ts";
-import type { BeliefLimits } from "./ingest.ts";
-import { logTally } from "./tally.ts";
-import type { StreamTally } from "./tally.ts";
+import { acceptsTrials, type Acceptance } from "./belief/guards.ts";
+import { ingestStream, type BeliefLimits } from "./ingest.ts";
+import { logTally, type StreamTally } from "./tally.ts";
 import { askedOf } from "./read-question.ts";
 import { remapMissing } from "./retry.ts";
 

@@ -1,25 +1,18 @@
-import type { JsonObject, Json } from "../base/canonical-json.ts";
+import { type JsonObject, type Json, canonicalJson } from "../base/canonical-json.ts";
 import { subjectOf } from "../crm/keys.ts";
 import type { RecordKey } from "../crm/model.ts";
-import { auditHash, exportedEntry } from "../ledger/audit/audit-log.ts";
-import type { AuditRow, KeptHead } from "../ledger/audit/audit-log.ts";
+import { auditHash, exportedEntry, type AuditRow, type KeptHead } from "../ledger/audit/audit-log.ts";
 import { ledgerBegan } from "../ledger/database/began.ts";
-import { refused, unreadableRow } from "../ledger/database/damage.ts";
-import { stored } from "../ledger/database/damage.ts";
+import { refused, unreadableRow, stored } from "../ledger/database/damage.ts";
 import { entriesOf } from "../ledger/audit/tables.ts";
-import { keptOf, provenTree } from "../ledger/audit/kept-tree.ts";
+import { keptOf, provenTree, RecordTree } from "../ledger/audit/kept-tree.ts";
 import { consistencyPath, inclusionPath, isGrown, rootBy } from "../ledger/audit/merkle-log.ts";
-import { RecordTree } from "../ledger/audit/kept-tree.ts";
-import { verifyRecord } from "../ledger/audit/verify-log.ts";
-import type { AuditVerdicts, AuditFinding } from "../ledger/audit/verify-log.ts";
+import { verifyRecord, type AuditVerdicts, type AuditFinding } from "../ledger/audit/verify-log.ts";
 import type { AuditFacts, AuditHeadFacts, HeadPlaceFacts } from "../report/facts.ts";
 import type { ReadOnlyLedger } from "./read-only-ledger.ts";
-import { unsaidLink } from "../ledger/state/said-links.ts";
-import type { UnsaidLink } from "../ledger/state/said-links.ts";
+import { unsaidLink, type UnsaidLink } from "../ledger/state/said-links.ts";
 import { z } from "zod";
-import { closingFactsOf } from "../ledger/books/tables.ts";
-import type { ClosedPeriodTable, SignOffTable } from "../ledger/books/tables.ts";
-import { canonicalJson } from "../base/canonical-json.ts";
+import { closingFactsOf, type ClosedPeriodTable, type SignOffTable } from "../ledger/books/tables.ts";
 
 const pageSize = 500;
 

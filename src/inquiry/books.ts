@@ -2,24 +2,27 @@ import { sql } from "kysely";
 import { z } from "zod";
 import { ledgerBegan } from "../ledger/database/began.ts";
 import { stored } from "../ledger/database/damage.ts";
-import { closingFactsOf } from "../ledger/books/tables.ts";
-import type { ClosedPeriodTable } from "../ledger/books/tables.ts";
-import { blockerOf, holdBlocker, outcomeBlocker } from "../report/books.ts";
-import type { Blocker, ClosedFileFacts, ClosingFacts } from "../report/books.ts";
+import { closingFactsOf, type ClosedPeriodTable } from "../ledger/books/tables.ts";
+import {
+  blockerOf,
+  holdBlocker,
+  outcomeBlocker,
+  type Blocker,
+  type ClosedFileFacts,
+  type ClosingFacts,
+} from "../report/books.ts";
 import { joinedTo, requireObserved } from "../report/statement/period.ts";
 import type { Period, Tolerances, Row, StatementRequest } from "../report/statement/shape.ts";
 import { holdFacts, standingQuestions } from "./holds.ts";
 import { openStates } from "./operations.ts";
-import { spelled } from "./read-only-ledger.ts";
-import type { ReadOnlyLedger } from "./read-only-ledger.ts";
+import { spelled, type ReadOnlyLedger } from "./read-only-ledger.ts";
 import { createHash } from "node:crypto";
 import { canonicalJson, toJson } from "../base/canonical-json.ts";
 import { decimalText } from "../crm/currency.ts";
 import { formatKey } from "../crm/keys.ts";
 import type { Money } from "../crm/model.ts";
 import { otherMoneyItems } from "./statement/reconciliation.ts";
-import { statements } from "./statement/statement.ts";
-import type { Statement, StatementKind } from "./statement/statement.ts";
+import { statements, type Statement, type StatementKind } from "./statement/statement.ts";
 
 /** Every closing of a period, or of all periods, in the order of time. */
 export async function closings(ledger: ReadOnlyLedger, period?: string): Promise<ClosingFacts[]> {

@@ -1,15 +1,19 @@
-import { sql } from "kysely";
-import type { NotNull, RawBuilder } from "kysely";
+import { sql, type NotNull, type RawBuilder } from "kysely";
 import type { JsonObject } from "../base/canonical-json.ts";
 import { formatKey } from "../crm/keys.ts";
 import type { RecordKey, Staff, Stream } from "../crm/model.ts";
 import { stored } from "../ledger/database/damage.ts";
 import type { AssignmentCase, CustomerCase, OrderCase, ShownItem, StaffCase } from "../report/reconciliation/case.ts";
 import { placedOrdersOf, renewedUnits, stepsOf } from "./placed-orders.ts";
-import { orderCaseOf, sentNumbers, standing } from "./order-cases.ts";
-import type { FixedNumber, FixedNumbers, RecordRow } from "./order-cases.ts";
-import { keyOrNull, ofEachCustomer } from "./read-only-ledger.ts";
-import type { ReadOnlyLedger } from "./read-only-ledger.ts";
+import {
+  orderCaseOf,
+  sentNumbers,
+  standing,
+  type FixedNumber,
+  type FixedNumbers,
+  type RecordRow,
+} from "./order-cases.ts";
+import { keyOrNull, ofEachCustomer, type ReadOnlyLedger } from "./read-only-ledger.ts";
 
 /** `otherUntil`: until when the customer was linked with another enterprise. */
 const linkOf = ofEachCustomer(({ db }, key) =>

@@ -1,22 +1,24 @@
-import { keyOrNull } from "./read-only-ledger.ts";
+import { keyOrNull, type ReadOnlyLedger } from "./read-only-ledger.ts";
 import { sql } from "kysely";
-import { isJsonObject } from "../base/canonical-json.ts";
-import type { Json, JsonObject } from "../base/canonical-json.ts";
+import { isJsonObject, type Json, type JsonObject } from "../base/canonical-json.ts";
 import { formatKey } from "../crm/keys.ts";
 import type { RecordKey, Stream } from "../crm/model.ts";
 import { handedIn } from "../engine/model/registry.ts";
 import { stored } from "../ledger/database/damage.ts";
 import { requestColumns, requestFromRow } from "../ledger/state/requests.ts";
-import { candidatesKind } from "../ledger/state/observations.ts";
-import type { ObservationTable } from "../ledger/state/observations.ts";
+import { candidatesKind, type ObservationTable } from "../ledger/state/observations.ts";
 import { nameOf, requestKindOf } from "../engine/model/requests.ts";
 import { isSameKey } from "../engine/model/state-part.ts";
-import type { CandidateFacts, ExplainFacts, ObservationFacts, RequestFacts } from "../report/explain.ts";
-import { mostObservations } from "../report/explain.ts";
+import {
+  type CandidateFacts,
+  type ExplainFacts,
+  type ObservationFacts,
+  type RequestFacts,
+  mostObservations,
+} from "../report/explain.ts";
 import { notedByHand } from "./exceptions.ts";
 import { placedOf, renewedNumbers, renewedUnits } from "./placed-orders.ts";
 import { newestForms } from "./names.ts";
-import type { ReadOnlyLedger } from "./read-only-ledger.ts";
 
 type Known = Pick<
   ExplainFacts,

@@ -1,9 +1,8 @@
 import { sql } from "kysely";
-import type { JsonObject, Json } from "../base/canonical-json.ts";
+import { type JsonObject, type Json, isJsonObject } from "../base/canonical-json.ts";
 import { formatKey, subjectOf } from "../crm/keys.ts";
 import { isRequestOf, subjectOf as requestSubject } from "../engine/model/requests.ts";
-import { streams } from "../crm/model.ts";
-import type { RecordKey, Stream } from "../crm/model.ts";
+import { streams, type RecordKey, type Stream } from "../crm/model.ts";
 import { isSameKey } from "../engine/model/state-part.ts";
 import type { AuditTable } from "../ledger/audit/tables.ts";
 import { stored } from "../ledger/database/damage.ts";
@@ -13,11 +12,9 @@ import { byId, byNumber, ordersOfNumber, recordFacts, recordOf } from "./find.ts
 import { known } from "./explain-known.ts";
 import { holds } from "./holds.ts";
 import { operations, operationsOfRecord } from "./operations.ts";
-import { quarantine } from "./quarantine.ts";
-import type { QuarantineFilter } from "./quarantine.ts";
+import { quarantine, type QuarantineFilter } from "./quarantine.ts";
 import type { ReadOnlyLedger } from "./read-only-ledger.ts";
 import { lastReads, readsOf, skippedInReading } from "./runs.ts";
-import { isJsonObject } from "../base/canonical-json.ts";
 import { isCommitment } from "../engine/model/references.ts";
 
 const most = { versions: 20, operations: 20, audit: 30, quarantine: 20, waiting: 20, similar: 10 };

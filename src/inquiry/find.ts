@@ -1,11 +1,8 @@
 import { sql } from "kysely";
 import { formatKey, parseKey } from "../crm/keys.ts";
-import { streams } from "../crm/model.ts";
-import type { RecordKey, Stream } from "../crm/model.ts";
-import { nameKey } from "../crm/name-keys.ts";
-import type { Named } from "../crm/name-keys.ts";
-import { isBeginning, mostFound } from "../report/explain.ts";
-import type { RecordFacts } from "../report/explain.ts";
+import { streams, type RecordKey, type Stream } from "../crm/model.ts";
+import { nameKey, type Named } from "../crm/name-keys.ts";
+import { isBeginning, mostFound, type RecordFacts } from "../report/explain.ts";
 import type { ReadOnlyLedger } from "./read-only-ledger.ts";
 import type { RecordTable } from "../ledger/records/tables.ts";
 

@@ -4,19 +4,16 @@ import type { RecordKey, Stream } from "../crm/model.ts";
 import type { QuestionTable } from "../ledger/decisions/tables.ts";
 import { whatIsAsked, peopleWithout } from "../ledger/decisions/what-is-asked.ts";
 import type { HoldFacts, TakenFacts } from "../report/facts.ts";
-import { spelled } from "./read-only-ledger.ts";
-import type { ReadOnlyLedger } from "./read-only-ledger.ts";
+import { spelled, type ReadOnlyLedger } from "./read-only-ledger.ts";
 import type { Json } from "../base/canonical-json.ts";
 import { isApproved } from "../ledger/decisions/hold-rows.ts";
 import { shownMark } from "../ledger/decisions/shown-mark.ts";
 import { storedOrNull } from "../ledger/database/damage.ts";
-import { noWeight, takenThings } from "../engine/model/taking.ts";
-import type { Weight, TakenThing } from "../engine/model/taking.ts";
+import { noWeight, takenThings, type Weight, type TakenThing } from "../engine/model/taking.ts";
 import { typeIn, removedBy } from "../engine/model/registry.ts";
 import type { OperationTable } from "../ledger/journal/tables.ts";
 import { toInstant } from "../base/clock.ts";
-import { allowedOfAll } from "../engine/plan/limits.ts";
-import type { TakingLimits } from "../engine/plan/limits.ts";
+import { allowedOfAll, type TakingLimits } from "../engine/plan/limits.ts";
 import { locksByType } from "../resources/order/state.ts";
 
 /** Questions that people were asked, oldest first. */

@@ -2,14 +2,12 @@ import { sql } from "kysely";
 import { exitCodes } from "../base/errors.ts";
 import { openRecords } from "../ledger/records/open-records.ts";
 import type { OperationState, OperationTable } from "../ledger/journal/tables.ts";
-import { takenThings } from "../engine/model/taking.ts";
-import type { TakenThing } from "../engine/model/taking.ts";
+import { takenThings, type TakenThing } from "../engine/model/taking.ts";
 import { closedRecordCode } from "../engine/plan/owner.ts";
 import { standingQuestions } from "./holds.ts";
 import { openStates } from "./operations.ts";
 import { paused } from "./status.ts";
-import { spelled } from "./read-only-ledger.ts";
-import type { ReadOnlyLedger } from "./read-only-ledger.ts";
+import { spelled, type ReadOnlyLedger } from "./read-only-ledger.ts";
 import { lastReads } from "./runs.ts";
 
 /** What is counted of the ledger for a monitoring system: counts, times, and words of closed lists. */

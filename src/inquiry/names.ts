@@ -1,13 +1,11 @@
 import { sql } from "kysely";
-import { isJsonObject } from "../base/canonical-json.ts";
-import type { JsonObject, Json } from "../base/canonical-json.ts";
-import type { RecordKey, Stream } from "../crm/model.ts";
+import { isJsonObject, type JsonObject, type Json } from "../base/canonical-json.ts";
+import { type RecordKey, type Stream, privateFields } from "../crm/model.ts";
 import { stored, storedOrNull } from "../ledger/database/damage.ts";
 import { assetUnitOf } from "../engine/model/references.ts";
 import type { RecordReference } from "../engine/model/shape.ts";
 import type { ReadOnlyLedger } from "./read-only-ledger.ts";
 import { formatKey } from "../crm/keys.ts";
-import { privateFields } from "../crm/model.ts";
 
 /** A part of an order: an asset, a package or a product. */
 interface OrderPart {

@@ -1,6 +1,5 @@
 import { sql } from "kysely";
-import { isJsonObject } from "../base/canonical-json.ts";
-import type { JsonObject } from "../base/canonical-json.ts";
+import { isJsonObject, type JsonObject } from "../base/canonical-json.ts";
 import type { RecordKey, Stream } from "../crm/model.ts";
 import { stored, storedOrNull } from "../ledger/database/damage.ts";
 import { attempt } from "../ledger/journal/journal-row.ts";
@@ -9,8 +8,7 @@ import { typeOf } from "../engine/model/registry.ts";
 import type { OperationName } from "../engine/model/resource.ts";
 import { lookForStored } from "../engine/model/operation.ts";
 import type { EvidenceFacts, OperationFacts } from "../report/facts.ts";
-import { privateBody, spelled } from "./read-only-ledger.ts";
-import type { ReadOnlyLedger } from "./read-only-ledger.ts";
+import { privateBody, spelled, type ReadOnlyLedger } from "./read-only-ledger.ts";
 
 /** An operation of the ledger, of a kind that the program has. */
 type OperationFound = OperationFacts & { kind: OperationName };

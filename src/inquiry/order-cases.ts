@@ -5,18 +5,15 @@ import { stored } from "../ledger/database/damage.ts";
 import type { RecordTable, RecordVersionTable } from "../ledger/records/tables.ts";
 import type { AssetNumberTable } from "../resources/order/state/asset-number-rows.ts";
 import type { KeptOrder } from "../engine/model/desired.ts";
-import type { StandingParts } from "../resources/order/fold.ts";
+import { type StandingParts, standingOf } from "../resources/order/fold.ts";
 import type { Commitment } from "../engine/model/references.ts";
-import { sentItems } from "../resources/order/payload.ts";
+import { sentItems, type OrderShapes, type SentPackage } from "../resources/order/payload.ts";
 import { crmDate } from "../report/crm-date.ts";
 import type { CrmStanding, OrderCase, PlacedItem, Purchase, SentItem } from "../report/reconciliation/case.ts";
 import type { StepRow, PlacedForm } from "./placed-orders.ts";
 import { zonesIn } from "./statement/filters.ts";
 import { stepOf } from "../resources/order/state/order-step-rows.ts";
-import { standingOf } from "../resources/order/fold.ts";
-import { productsUnder } from "../resources/order/model.ts";
-import type { OrderStanding } from "../resources/order/model.ts";
-import type { OrderShapes, SentPackage } from "../resources/order/payload.ts";
+import { productsUnder, type OrderStanding } from "../resources/order/model.ts";
 import type { PlacedOrder } from "../resources/order/state/changes.ts";
 
 /** A record with its newest form. */

@@ -2,8 +2,7 @@ import { sql } from "kysely";
 import type { RecordKey, Stream } from "../crm/model.ts";
 import type { QuarantineTable } from "../ledger/records/tables.ts";
 import type { QuarantineFacts } from "../report/facts.ts";
-import { keyOrNull, privateBody } from "./read-only-ledger.ts";
-import type { ReadOnlyLedger } from "./read-only-ledger.ts";
+import { keyOrNull, privateBody, type ReadOnlyLedger } from "./read-only-ledger.ts";
 
 /** What waits in quarantine for one reason. */
 export interface QuarantineGroup {

@@ -1,6 +1,5 @@
 import type { Statement } from "better-sqlite3";
-import { Kysely, sql, SqliteDialect } from "kysely";
-import type { CompiledQuery, RawBuilder, SqliteDatabase } from "kysely";
+import { Kysely, sql, SqliteDialect, type CompiledQuery, type RawBuilder, type SqliteDatabase } from "kysely";
 import { databaseProblem, isFatal } from "../ledger/database/damage.ts";
 import type { RecordKey } from "../crm/model.ts";
 import type { Sqlite } from "../ledger/database/database.ts";

@@ -1,14 +1,14 @@
-import { sql } from "kysely";
-import type { NotNull } from "kysely";
+import { sql, type NotNull } from "kysely";
 import type { RecordKey } from "../crm/model.ts";
 import { compareCustomer } from "../report/reconciliation/compare-customer.ts";
-import { AgreementTally, differencesOf } from "../report/reconciliation/case.ts";
-import type {
-  AgreementCount,
-  Comparison,
-  Difference,
-  ReconciliationView,
-  CustomerCase,
+import {
+  AgreementTally,
+  differencesOf,
+  type AgreementCount,
+  type Comparison,
+  type Difference,
+  type ReconciliationView,
+  type CustomerCase,
 } from "../report/reconciliation/case.ts";
 import { asOf } from "./audit.ts";
 import { customerCase, shownOf, standingNumbers } from "./customer-case.ts";
@@ -18,8 +18,7 @@ import type { KeptOrder } from "../engine/model/desired.ts";
 import type { OrderSides } from "../report/order-tree.ts";
 import { orderRows } from "../report/reconciliation/compare-orders.ts";
 import { stepsOfOrder, placedOrderOf, renewedNumbers } from "./placed-orders.ts";
-import { orderCaseOf } from "./order-cases.ts";
-import type { FixedNumber } from "./order-cases.ts";
+import { orderCaseOf, type FixedNumber } from "./order-cases.ts";
 
 /** What a whole reading of a customer showed otherwise than it was sent, and when that was. */
 interface DifferencesOfCustomer {

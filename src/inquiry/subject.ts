@@ -1,13 +1,18 @@
 import { sql } from "kysely";
-import { isJsonObject } from "../base/canonical-json.ts";
-import type { Json, JsonObject } from "../base/canonical-json.ts";
+import { isJsonObject, type Json, type JsonObject } from "../base/canonical-json.ts";
 import { endpoints } from "../contract/endpoints.ts";
 import { formatKey, subjectOf } from "../crm/keys.ts";
 import type { RecordKey } from "../crm/model.ts";
 import { stored } from "../ledger/database/damage.ts";
-import { repeatedIn, textsIn } from "../ledger/private/erased-texts.ts";
-import { keptOfOthers, mentionsIn, shownSubject, tellingTexts } from "../ledger/private/erased-texts.ts";
-import type { KeptOfOthers } from "../ledger/private/erased-texts.ts";
+import {
+  repeatedIn,
+  textsIn,
+  keptOfOthers,
+  mentionsIn,
+  shownSubject,
+  tellingTexts,
+  type KeptOfOthers,
+} from "../ledger/private/erased-texts.ts";
 import { leftToPeopleBeside } from "../ledger/private/places.ts";
 import { isPrivateMarker, passwordRefsBegin } from "../engine/model/references.ts";
 import { subjectOf as rowSubject } from "../report/reconciliation/case.ts";

@@ -2,17 +2,14 @@ import { stopsSomething } from "../contract/assumptions.ts";
 import type { RunSummary } from "../engine/run/run.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import { pausedCode } from "../ledger/pause.ts";
-import { byHand, troubleOf } from "../report/last-runs.ts";
-import type { RunTrouble } from "../report/last-runs.ts";
+import { byHand, troubleOf, type RunTrouble } from "../report/last-runs.ts";
 import { settleCommands } from "../report/waiting.ts";
 import { nextForHold } from "../report/next-steps.ts";
 import { nextForOpen, openNamed, unreachedCodes } from "../report/open.ts";
 import { pagePath } from "../report/page-links.ts";
-import { fromBody } from "./notify/alert.ts";
-import type { Alert } from "./notify/alert.ts";
+import { fromBody, type Alert } from "./notify/alert.ts";
 import { channelDownKey } from "./notify/due.ts";
-import { notifyChanges } from "./notify/tell.ts";
-import type { NotifyDependencies } from "./notify/tell.ts";
+import { notifyChanges, type NotifyDependencies } from "./notify/tell.ts";
 
 /** Everything that needs a person now, by the ledger and the run that just ended. */
 export async function alertsOf(ledger: Ledger, summary: RunSummary | undefined): Promise<Alert[]> {

@@ -1,6 +1,5 @@
 import { createPrivateKey, X509Certificate } from "node:crypto";
-import { toInstant } from "../base/clock.ts";
-import type { Clock } from "../base/clock.ts";
+import { toInstant, type Clock } from "../base/clock.ts";
 import { exitCodes, messageOf, Problem } from "../base/errors.ts";
 import { readRegular } from "../base/regular-file.ts";
 import { pathFrom } from "./application.ts";

@@ -1,13 +1,11 @@
 import { statSync } from "node:fs";
 import { setImmediate as othersGoOn } from "node:timers/promises";
 import pLimit from "p-limit";
-import { toInstant } from "../base/clock.ts";
-import type { Clock } from "../base/clock.ts";
+import { toInstant, type Clock } from "../base/clock.ts";
 import type { Inquiry } from "../inquiry/inquiry.ts";
 import type { Application } from "./application.ts";
 import { nextFireTime } from "./fire-times.ts";
-import { createLongReads } from "./long-reads.ts";
-import type { LongReads } from "./long-reads.ts";
+import { createLongReads, type LongReads } from "./long-reads.ts";
 import type { ScheduleState } from "./schedule.ts";
 
 /** What the pages are made from, and what they may do. */

@@ -1,8 +1,6 @@
-import { toJson } from "../base/canonical-json.ts";
-import type { Json } from "../base/canonical-json.ts";
+import { toJson, type Json } from "../base/canonical-json.ts";
 import { balanceJson } from "../engine/run/balance.ts";
-import { summaryJson } from "../engine/run/run.ts";
-import type { RunSummary } from "../engine/run/run.ts";
+import { summaryJson, type RunSummary } from "../engine/run/run.ts";
 import type { VerifySummary } from "../engine/run/verify-run.ts";
 
 /** The counts of a run that machines read. */

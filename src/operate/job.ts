@@ -1,17 +1,11 @@
-import { parseCron } from "../base/cron.ts";
-import type { Cron } from "../base/cron.ts";
-import { exitCodes, failed, ok, Problem, usage } from "../base/errors.ts";
-import type { Result } from "../base/errors.ts";
-import { streams as allStreams } from "../crm/model.ts";
-import type { Stream } from "../crm/model.ts";
-import { sharesSchema } from "../engine/run/run-settings.ts";
-import type { JobSettings, VerifyBudget } from "../engine/run/run-settings.ts";
-import { guardNames, guards } from "../ingest/belief/guards.ts";
-import type { Acceptance, GuardName } from "../ingest/belief/guards.ts";
+import { parseCron, type Cron } from "../base/cron.ts";
+import { exitCodes, failed, ok, Problem, usage, type Result } from "../base/errors.ts";
+import { streams as allStreams, type Stream } from "../crm/model.ts";
+import { sharesSchema, type JobSettings, type VerifyBudget } from "../engine/run/run-settings.ts";
+import { guardNames, guards, type Acceptance, type GuardName } from "../ingest/belief/guards.ts";
 import type { ConfiguredStream } from "../ledger/records/source-reads.ts";
-import type { statementKinds } from "../report/statement/shape.ts";
+import type { statementKinds, PeriodBy } from "../report/statement/shape.ts";
 import type { StatementFormat } from "../report/statement/render.ts";
-import type { PeriodBy } from "../report/statement/shape.ts";
 import type { Source } from "../source/source.ts";
 
 type JobKind = "sync" | "verify" | "report" | "backup";

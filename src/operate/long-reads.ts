@@ -1,15 +1,11 @@
-import { spawn } from "node:child_process";
-import type { ChildProcessByStdio } from "node:child_process";
+import { spawn, type ChildProcessByStdio } from "node:child_process";
 import { join } from "node:path";
 import type { Readable } from "node:stream";
-import pLimit from "p-limit";
-import type { LimitFunction } from "p-limit";
-import { toInstant } from "../base/clock.ts";
-import type { Clock } from "../base/clock.ts";
+import pLimit, { type LimitFunction } from "p-limit";
+import { toInstant, type Clock } from "../base/clock.ts";
 import { exitCodes, messageOf, Problem } from "../base/errors.ts";
 import { projectFolder } from "../base/program-version.ts";
-import { identityKey } from "../base/who.ts";
-import type { Who } from "../base/who.ts";
+import { identityKey, type Who } from "../base/who.ts";
 import type { Application } from "./application.ts";
 
 /** What a process of its own is asked for, by a command line of this program. */

@@ -1,6 +1,5 @@
 import { z } from "zod";
-import { ageingDays } from "../report/statement/tolerances.ts";
-import { toleratedMinor } from "../report/statement/tolerances.ts";
+import { ageingDays, toleratedMinor } from "../report/statement/tolerances.ts";
 
 const toleranceSettings = z
   .strictObject({

@@ -1,5 +1,4 @@
-import { toInstant } from "../base/clock.ts";
-import type { Clock } from "../base/clock.ts";
+import { toInstant, type Clock } from "../base/clock.ts";
 import { messageOf, Problem } from "../base/errors.ts";
 import type { Logger } from "../base/logger.ts";
 import { latestFireTime, nextFireTime } from "./fire-times.ts";

@@ -3,11 +3,9 @@ import { closeSync, createReadStream, createWriteStream, lstatSync, readSync, re
 import { dirname, join } from "node:path";
 import { pipeline } from "node:stream/promises";
 import { exitCodes, messageOf, Problem } from "../base/errors.ts";
-import { openNew } from "../base/private-files.ts";
-import type { ReadingGroup } from "../base/private-files.ts";
+import { openNew, type ReadingGroup } from "../base/private-files.ts";
 import { openRegular } from "../base/regular-file.ts";
-import { holdFolder, momentaryFolder } from "../ledger/database/held-folder.ts";
-import type { HeldFolder } from "../ledger/database/held-folder.ts";
+import { holdFolder, momentaryFolder, type HeldFolder } from "../ledger/database/held-folder.ts";
 
 export type Chunks = Iterable<string | Buffer> | AsyncIterable<string | Buffer>;
 

@@ -1,12 +1,9 @@
 import type { MemberCenterSettings, OrderServiceSettings } from "./service-settings.ts";
 import type { AssumptionSettings } from "../contract/assumption-settings.ts";
-import type { ClientDependencies, ServiceState } from "../http/client.ts";
-import { createServiceClient } from "../http/client.ts";
+import { type ClientDependencies, type ServiceState, createServiceClient } from "../http/client.ts";
 import type { Transport } from "../http/transport.ts";
-import type { MemberCenter } from "./member-center/member-center.ts";
-import { createMemberCenter } from "./member-center/member-center.ts";
-import type { OrderService } from "./order-service/order-service.ts";
-import { createOrderService } from "./order-service/order-service.ts";
+import { type MemberCenter, createMemberCenter } from "./member-center/member-center.ts";
+import { type OrderService, createOrderService } from "./order-service/order-service.ts";
 
 /** Both remote services. */
 export interface Platform {

@@ -1,7 +1,10 @@
-import type { AssetContents, MerchandiseNode, ProductInstance } from "../contract/asset-contents.ts";
-import { allProducts } from "../contract/asset-contents.ts";
-import type { AssumptionSettings } from "../contract/assumption-settings.ts";
-import { channelCodesOf } from "../contract/assumption-settings.ts";
+import {
+  type AssetContents,
+  type MerchandiseNode,
+  type ProductInstance,
+  allProducts,
+} from "../contract/asset-contents.ts";
+import { type AssumptionSettings, channelCodesOf } from "../contract/assumption-settings.ts";
 import { formatKey } from "../crm/keys.ts";
 import type { RecordKey } from "../crm/model.ts";
 import { ReadFailure } from "../http/call.ts";

@@ -5,8 +5,7 @@ import { z } from "zod";
 import { canonicalJson, toJson } from "../base/canonical-json.ts";
 import { exitCodes, messageOf, Problem } from "../base/errors.ts";
 import { openRegular, readRegular } from "../base/regular-file.ts";
-import { originOf, signerOf } from "../books/audit-record.ts";
-import type { SigningPlace } from "../books/audit-record.ts";
+import { originOf, signerOf, type SigningPlace } from "../books/audit-record.ts";
 import { isSignedBy, signatureOf, verifierKey } from "../ledger/audit/checkpoint.ts";
 import { removeAbandoned } from "../ledger/database/held-folder.ts";
 

@@ -4,19 +4,15 @@ import { toInstant } from "../base/clock.ts";
 import { exitCodes, messageOf, Problem } from "../base/errors.ts";
 import { flushFile, keepPrivate, keepReadOnly, makePrivateFolder } from "../base/private-files.ts";
 import { programVersion } from "../base/program-version.ts";
-import { TrustedTime } from "../base/trusted-time.ts";
-import type { ClockDoubt } from "../base/trusted-time.ts";
+import { TrustedTime, type ClockDoubt } from "../base/trusted-time.ts";
 import { FrozenFiles, requireAsClosed } from "../books/frozen-files.ts";
 import { openInquiry } from "../inquiry/inquiry.ts";
 import { headsPath, readKeptHeads } from "../ledger/audit/audit-heads.ts";
 import type { KeptHead } from "../ledger/audit/audit-log.ts";
 import type { AuditFinding } from "../ledger/audit/verify-log.ts";
-import { copyWhileWritten, requireIntact } from "../ledger/database/backup.ts";
-import type { CopiedLedger } from "../ledger/database/backup.ts";
-import { holdFolder } from "../ledger/database/held-folder.ts";
-import type { HeldFolder } from "../ledger/database/held-folder.ts";
-import { booksFolder, pathFrom, trustedNow } from "../operate/application.ts";
-import type { Application } from "../operate/application.ts";
+import { copyWhileWritten, requireIntact, type CopiedLedger } from "../ledger/database/backup.ts";
+import { holdFolder, type HeldFolder } from "../ledger/database/held-folder.ts";
+import { booksFolder, pathFrom, trustedNow, type Application } from "../operate/application.ts";
 import { writeNew } from "../operate/written-files.ts";
 import {
   backupsIn,
@@ -25,8 +21,8 @@ import {
   manifestPathOf,
   removeUnfinished,
   signedManifest,
+  type BackupManifest,
 } from "./backup-manifest.ts";
-import type { BackupManifest } from "./backup-manifest.ts";
 
 /** What a backup came to. */
 export interface MadeBackup {

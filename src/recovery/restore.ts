@@ -6,18 +6,14 @@ import { exitCodes, messageOf, Problem } from "../base/errors.ts";
 import { flushFile, keepReadOnly, makePrivateFolder } from "../base/private-files.ts";
 import { openRegular, UnfitFile } from "../base/regular-file.ts";
 import { headsPath, KeptHeads, lastMark } from "../ledger/audit/audit-heads.ts";
-import { ledgerFacts, noteRestored, saidAfter } from "../ledger/database/backup.ts";
-import type { SaidSince } from "../ledger/database/backup.ts";
+import { ledgerFacts, noteRestored, saidAfter, type SaidSince } from "../ledger/database/backup.ts";
 import { schemaVersion } from "../ledger/database/database.ts";
-import { holdFolder } from "../ledger/database/held-folder.ts";
-import type { HeldFolder } from "../ledger/database/held-folder.ts";
+import { holdFolder, type HeldFolder } from "../ledger/database/held-folder.ts";
 import { openSuffixes } from "../ledger/database/ledger-file.ts";
 import { lockBeside } from "../ledger/database/lock.ts";
-import { booksFolder, makeLedgerFolder } from "../operate/application.ts";
-import type { Application } from "../operate/application.ts";
+import { booksFolder, makeLedgerFolder, type Application } from "../operate/application.ts";
 import { writeNew, writeWhole } from "../operate/written-files.ts";
-import { digestOf, readManifest, requireSigned } from "./backup-manifest.ts";
-import type { BackupManifest } from "./backup-manifest.ts";
+import { digestOf, readManifest, requireSigned, type BackupManifest } from "./backup-manifest.ts";
 import { verifiedCopy } from "./backup.ts";
 
 /** What was done after a backup, as far as the file of heads beside the ledger says. */

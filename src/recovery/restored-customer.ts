@@ -2,19 +2,16 @@ import { formatKey } from "../crm/keys.ts";
 import type { RecordKey } from "../crm/model.ts";
 import type { EngineDependencies } from "../engine/customer.ts";
 import { isShown } from "../engine/evidence.ts";
-import type { EarlierUnit } from "../engine/model/references.ts";
-import type { FixedNumber } from "../engine/model/references.ts";
+import type { EarlierUnit, FixedNumber } from "../engine/model/references.ts";
 import type { OrderWithTree } from "../engine/model/desired.ts";
 import { isSameKey } from "../engine/model/state-part.ts";
 import type { NumberAside } from "../ledger/gap/gap-statements.ts";
 import type { SharedNumber } from "../ledger/gap/gap.ts";
 import type { ShownOrder } from "../ledger/state/observations.ts";
 import type { SnapshotReader } from "../platform/snapshot.ts";
-import { orderOf } from "../resources/order/model.ts";
-import type { OrderStanding } from "../resources/order/model.ts";
+import { orderOf, type OrderStanding, unitsNamed } from "../resources/order/model.ts";
 import { ifNotShown } from "../resources/order/not-shown.ts";
 import { amendmentsOf, beginningOf } from "../resources/order/shown-orders.ts";
-import { unitsNamed } from "../resources/order/model.ts";
 
 type Dependencies = Pick<EngineDependencies, "ledger" | "settings">;
 

@@ -1,6 +1,5 @@
 import type { DeliveryFacts } from "./facts.ts";
-import type { Lines, View } from "./text.ts";
-import { ageOf, counted, instantText, plainView, printable, section, textOf } from "./text.ts";
+import { type Lines, type View, ageOf, counted, instantText, plainView, printable, section, textOf } from "./text.ts";
 
 /** What stands, and who was told of it by which channel. */
 export interface AlertFacts {

@@ -1,7 +1,5 @@
-import type { Assumption } from "../contract/assumptions.ts";
-import { cannotBeSeen, serviceOf } from "../contract/assumptions.ts";
-import { instantText, plainView, printable, section, textOf } from "./text.ts";
-import type { View } from "./text.ts";
+import { type Assumption, cannotBeSeen, serviceOf } from "../contract/assumptions.ts";
+import { instantText, plainView, printable, section, textOf, type View } from "./text.ts";
 
 /** A row of A1–A43, and how it met reality in this ledger. */
 export interface AssumptionStanding extends Omit<Assumption, "requiredBefore"> {

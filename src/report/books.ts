@@ -1,9 +1,7 @@
-import { canonicalJson, sha256 } from "../base/canonical-json.ts";
-import type { JsonObject } from "../base/canonical-json.ts";
+import { canonicalJson, sha256, type JsonObject } from "../base/canonical-json.ts";
 import { formatKey } from "../crm/keys.ts";
 import type { HoldFacts, OperationFacts } from "./facts.ts";
-import { instantText, plainView, printable, renderTable, withLocalInstants } from "./text.ts";
-import type { View } from "./text.ts";
+import { instantText, plainView, printable, renderTable, withLocalInstants, type View } from "./text.ts";
 
 /** What a person can sign off. */
 export interface Signable {

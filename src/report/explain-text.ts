@@ -1,9 +1,15 @@
 import { handedIn } from "../engine/model/registry.ts";
 import { formatKey } from "../crm/keys.ts";
-import { isJsonObject } from "../base/canonical-json.ts";
-import type { Json } from "../base/canonical-json.ts";
-import { changedLastAt, claimedNumbers, leftThere, mostObservations } from "./explain.ts";
-import type { ExplainFacts, FieldFacts, PlacedFacts } from "./explain.ts";
+import { isJsonObject, type Json } from "../base/canonical-json.ts";
+import {
+  changedLastAt,
+  claimedNumbers,
+  leftThere,
+  mostObservations,
+  type ExplainFacts,
+  type FieldFacts,
+  type PlacedFacts,
+} from "./explain.ts";
 import { verdictOf } from "./explain-verdict.ts";
 import type { HoldFacts } from "./facts.ts";
 import { valueText } from "./runs.ts";
@@ -21,8 +27,9 @@ import {
   textOf,
   withLocalInstants,
   wrapped,
+  type Lines,
+  type View,
 } from "./text.ts";
-import type { Lines, View } from "./text.ts";
 import { tellers, timeLineOf } from "./time-line.ts";
 
 const mostFields = 60;

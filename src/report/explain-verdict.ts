@@ -1,11 +1,9 @@
-import { boughtAgain, goneSince } from "./explain.ts";
-import type { ExplainFacts, PlacedFacts, RecordFacts } from "./explain.ts";
+import { boughtAgain, goneSince, type ExplainFacts, type PlacedFacts, type RecordFacts } from "./explain.ts";
 import type { HoldFacts } from "./facts.ts";
 import { nextForOperation } from "./waiting.ts";
 import { nextForDeferral, nextForHold, nextForQuarantine, whenSourceDown } from "./next-steps.ts";
 import { operationSettled } from "./open.ts";
-import type { View } from "./text.ts";
-import { also, counted, explainCommand, instantText, plainView, recordName } from "./text.ts";
+import { type View, also, counted, explainCommand, instantText, plainView, recordName } from "./text.ts";
 
 /** How a record stands in one sentence, why, and what a person can do next. Nothing to do gives no next step. */
 interface Verdict {

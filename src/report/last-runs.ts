@@ -1,6 +1,5 @@
-import { isJsonObject } from "../base/canonical-json.ts";
+import { isJsonObject, type Json } from "../base/canonical-json.ts";
 import { z } from "zod";
-import type { Json } from "../base/canonical-json.ts";
 import type { RunFacts } from "./facts.ts";
 import { whenDown } from "./next-steps.ts";
 import { serviceTrouble } from "./open.ts";

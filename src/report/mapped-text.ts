@@ -1,7 +1,5 @@
-import { isJsonObject } from "../base/canonical-json.ts";
-import type { Json } from "../base/canonical-json.ts";
-import { printable, renderTable } from "./text.ts";
-import type { View } from "./text.ts";
+import { isJsonObject, type Json } from "../base/canonical-json.ts";
+import { printable, renderTable, type View } from "./text.ts";
 
 /** A record of a source, raw and mapped, with the way of each field. */
 interface MappedRow {

@@ -1,8 +1,7 @@
 import type { Stream } from "../crm/model.ts";
 import { parseKey } from "../crm/keys.ts";
 import { nextForDeferral, nextForQuarantine } from "./next-steps.ts";
-import { counted, numberText, printable, renderTable } from "./text.ts";
-import type { View } from "./text.ts";
+import { counted, numberText, printable, renderTable, type View } from "./text.ts";
 
 /** Records of one stream that are not done for the same reason. */
 export interface OpenRecords {

@@ -1,9 +1,7 @@
-import { isJsonObject } from "../base/canonical-json.ts";
+import { isJsonObject, type Json, type JsonObject } from "../base/canonical-json.ts";
 import { z } from "zod";
-import type { Json, JsonObject } from "../base/canonical-json.ts";
 import type { NotAttempted, ReadFacts, RunFacts, RunStory } from "./facts.ts";
-import { openTable } from "./open.ts";
-import type { OpenRecords } from "./open.ts";
+import { openTable, type OpenRecords } from "./open.ts";
 import {
   painted,
   renderTable,
@@ -15,8 +13,9 @@ import {
   printable,
   section,
   textOf,
+  type Lines,
+  type View,
 } from "./text.ts";
-import type { Lines, View } from "./text.ts";
 import { exitCodes } from "../base/errors.ts";
 
 /** Runs as a list for people, newest first as they come. */

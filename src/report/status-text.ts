@@ -1,10 +1,8 @@
-import { absenceTable } from "./status.ts";
+import { absenceTable, type StatusFacts } from "./status.ts";
 import type { TakenFacts } from "./facts.ts";
 import { holdsText, nextForOperation } from "./waiting.ts";
-import type { OpenRecords } from "./open.ts";
-import { openCode } from "./open.ts";
+import { type OpenRecords, openCode } from "./open.ts";
 import { readsTable, signs } from "./runs.ts";
-import type { StatusFacts } from "./status.ts";
 import {
   ageOf,
   counted,
@@ -17,10 +15,10 @@ import {
   renderTable,
   section,
   textOf,
+  type Lines,
+  type View,
 } from "./text.ts";
-import type { Lines, View } from "./text.ts";
-import { stateSentence, waitingOf } from "./today.ts";
-import type { TodayFacts, Waiting } from "./today.ts";
+import { stateSentence, waitingOf, type TodayFacts, type Waiting } from "./today.ts";
 
 /** Lines of the short status at most. */
 const mostLines = 40;

@@ -12,8 +12,7 @@ import type {
 } from "./facts.ts";
 import type { OpenRecords } from "./open.ts";
 import type { DriftClass } from "./reconciliation/case.ts";
-import { renderTable, ageOf, instantText, printable, counted } from "./text.ts";
-import type { View } from "./text.ts";
+import { renderTable, ageOf, instantText, printable, counted, type View } from "./text.ts";
 
 /** The state of the ledger at a glance. */
 export interface StatusFacts {

@@ -1,7 +1,6 @@
 import type { Json } from "../base/canonical-json.ts";
 import type { RecordKey } from "../crm/model.ts";
-import type { View } from "./text.ts";
-import { counted, instantText, plainView, printable, section, textOf } from "./text.ts";
+import { type View, counted, instantText, plainView, printable, section, textOf } from "./text.ts";
 import { valueText } from "./runs.ts";
 
 /** A version of a record with what the private table holds of it; nothing where it was erased. */

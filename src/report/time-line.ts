@@ -1,7 +1,12 @@
-import { isJsonObject } from "../base/canonical-json.ts";
-import type { JsonObject } from "../base/canonical-json.ts";
-import { leftThere, resourceEvents, stepText } from "./explain.ts";
-import type { ExplainFacts, FieldFacts, VersionFacts } from "./explain.ts";
+import { isJsonObject, type JsonObject } from "../base/canonical-json.ts";
+import {
+  leftThere,
+  resourceEvents,
+  stepText,
+  type ExplainFacts,
+  type FieldFacts,
+  type VersionFacts,
+} from "./explain.ts";
 import type { AttemptFacts, AuditFacts, OperationFacts } from "./facts.ts";
 import { pagePath } from "./page-links.ts";
 import { valueText } from "./runs.ts";

@@ -3,12 +3,10 @@ import type { AssumptionStanding } from "./assumptions.ts";
 import { byHand, troubleOf } from "./last-runs.ts";
 import { nextForOperation } from "./waiting.ts";
 import { nextForHold, whenDown, whenSourceDown } from "./next-steps.ts";
-import { nextForOpen, openWhat, ownerName, requestOpen } from "./open.ts";
-import type { OpenRecords } from "./open.ts";
+import { nextForOpen, openWhat, ownerName, requestOpen, type OpenRecords } from "./open.ts";
 import { pagePath, recordPath } from "./page-links.ts";
 import { runVerdict } from "./runs.ts";
-import { rejectedOf } from "./status.ts";
-import type { StatusFacts } from "./status.ts";
+import { rejectedOf, type StatusFacts } from "./status.ts";
 import { ageOf, counted, rejectedText } from "./text.ts";
 
 /** Something that waits for a person. */

@@ -2,8 +2,18 @@ import { canonicalJson } from "../base/canonical-json.ts";
 import type { HoldFacts, OperationFacts, QuarantineFacts } from "./facts.ts";
 import { nextForHold, nextForQuarantine } from "./next-steps.ts";
 import { valueText } from "./runs.ts";
-import { renderTable, also, instantText, plainView, printable, section, textOf, resyncCommand } from "./text.ts";
-import type { Lines, View } from "./text.ts";
+import {
+  renderTable,
+  also,
+  instantText,
+  plainView,
+  printable,
+  section,
+  textOf,
+  resyncCommand,
+  type Lines,
+  type View,
+} from "./text.ts";
 import { isListed } from "../contract/codes.ts";
 import { serviceNameOf } from "../contract/endpoints.ts";
 

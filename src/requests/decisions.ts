@@ -1,15 +1,13 @@
 import { hashOf } from "../base/canonical-json.ts";
 import { exitCodes, Problem, usage } from "../base/errors.ts";
-import { decide } from "../engine/settle-by-person.ts";
-import type { Decision, PersonsVerdict } from "../engine/settle-by-person.ts";
+import { decide, type Decision, type PersonsVerdict } from "../engine/settle-by-person.ts";
 import { isAssumptionId } from "../engine/model/assumptions-met.ts";
 import { typeOf } from "../engine/model/registry.ts";
 import { TrustedClock } from "../engine/run/trusted-clock.ts";
 import type { PauseWord } from "../ledger/pause.ts";
 import type { Unread } from "../ledger/records/removed-sources.ts";
 import type { Correction } from "../ledger/time/correct-stamps.ts";
-import { underRunLock } from "../operate/application.ts";
-import type { Application, LockPlace } from "../operate/application.ts";
+import { underRunLock, type Application, type LockPlace } from "../operate/application.ts";
 import { streamsOf } from "../operate/job.ts";
 import { SnapshotReader } from "../platform/snapshot.ts";
 

@@ -4,8 +4,7 @@ import { formatKey } from "../crm/keys.ts";
 import { isHeldFolder, removeAbandoned } from "../ledger/database/held-folder.ts";
 import type { Erasable, Erased } from "../ledger/private/erasure.ts";
 import { leftToPeopleBeside } from "../ledger/private/places.ts";
-import { pathFrom } from "../operate/application.ts";
-import type { Application } from "../operate/application.ts";
+import { pathFrom, type Application } from "../operate/application.ts";
 import { databaseMark, startOf } from "../operate/written-files.ts";
 import { backupsIn } from "../recovery/backup-manifest.ts";
 

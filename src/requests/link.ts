@@ -2,10 +2,8 @@ import { exitCodes, Problem } from "../base/errors.ts";
 import type { RecordKey } from "../crm/model.ts";
 import { customerNumbers } from "../engine/plan/input.ts";
 import type { ShownLink, Standing } from "../ledger/state/links-desk.ts";
-import { underRunLock } from "../operate/application.ts";
-import type { Application } from "../operate/application.ts";
-import { SnapshotReader } from "../platform/snapshot.ts";
-import type { ShownEnterprise } from "../platform/snapshot.ts";
+import { underRunLock, type Application } from "../operate/application.ts";
+import { SnapshotReader, type ShownEnterprise } from "../platform/snapshot.ts";
 import { refused, requireCustomer } from "./requests.ts";
 
 /** Which enterprise a person says a customer is. */

@@ -5,8 +5,7 @@ import type { NewRequest } from "../engine/model/requests.ts";
 import { SnapshotReader } from "../platform/snapshot.ts";
 import { explainCommand } from "../report/text.ts";
 import { loanOf } from "../resources/loan/index.ts";
-import { refused, requireReachable } from "./requests.ts";
-import type { Asking, RequestDesk } from "./requests.ts";
+import { refused, requireReachable, type Asking, type RequestDesk } from "./requests.ts";
 
 /** What a person asks to have lent, and whose word it is. */
 export interface LoanRequest {

@@ -5,8 +5,7 @@ import { formatKey } from "../crm/keys.ts";
 import type { RecordKey } from "../crm/model.ts";
 import type { NewRequest, RequestIn } from "../engine/model/requests.ts";
 import { explainCommand } from "../report/text.ts";
-import { refused, requireReachable } from "./requests.ts";
-import type { Asking, RequestDesk } from "./requests.ts";
+import { refused, requireReachable, type Asking, type RequestDesk } from "./requests.ts";
 
 /** What a person asks for, and whose word it is. */
 export interface LockRequest {

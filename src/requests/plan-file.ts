@@ -1,7 +1,6 @@
 import { lstatSync } from "node:fs";
 import { z } from "zod";
-import { canonicalJson, sha256, toJson } from "../base/canonical-json.ts";
-import type { JsonObject } from "../base/canonical-json.ts";
+import { canonicalJson, sha256, toJson, type JsonObject } from "../base/canonical-json.ts";
 import { exitCodes, messageOf, Problem } from "../base/errors.ts";
 import { programVersion } from "../base/program-version.ts";
 import { readRegular } from "../base/regular-file.ts";

@@ -1,7 +1,6 @@
 import { usage } from "../base/errors.ts";
 import { formatKey, subjectOf } from "../crm/keys.ts";
-import { privateFields } from "../crm/model.ts";
-import type { RecordKey, Stream } from "../crm/model.ts";
+import { privateFields, type RecordKey, type Stream } from "../crm/model.ts";
 import type { FoundRecord } from "../inquiry/find.ts";
 import type { Inquiry } from "../inquiry/inquiry.ts";
 import type { PrivateValues } from "../inquiry/names.ts";

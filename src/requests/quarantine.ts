@@ -1,6 +1,5 @@
 import { exitCodes, Problem } from "../base/errors.ts";
-import { QuarantineRetries } from "../ingest/retry.ts";
-import type { Retried } from "../ingest/retry.ts";
+import { QuarantineRetries, type Retried } from "../ingest/retry.ts";
 import type { QuarantineGroup } from "../inquiry/quarantine.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import type { Application } from "../operate/application.ts";

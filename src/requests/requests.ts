@@ -1,22 +1,24 @@
 import { toInstant } from "../base/clock.ts";
-import { exitCodes, Problem } from "../base/errors.ts";
-import type { ExitCode } from "../base/errors.ts";
+import { exitCodes, Problem, type ExitCode } from "../base/errors.ts";
 import { formatKey } from "../crm/keys.ts";
 import type { RecordKey } from "../crm/model.ts";
 import type { Operation } from "../engine/model/operation.ts";
-import { requestKindOf, standing } from "../engine/model/requests.ts";
-import type { ManualRequest, NewRequest, RequestName } from "../engine/model/requests.ts";
+import {
+  requestKindOf,
+  standing,
+  type ManualRequest,
+  type NewRequest,
+  type RequestName,
+} from "../engine/model/requests.ts";
 import { applyChanges } from "../engine/model/state.ts";
 import type { CustomerInput } from "../engine/plan/input.ts";
 import { StandingRejections } from "../engine/plan/rejections.ts";
 import { planRequested } from "../engine/plan/requested.ts";
-import { runSync } from "../engine/run/run.ts";
-import type { RunSummary } from "../engine/run/run.ts";
+import { runSync, type RunSummary } from "../engine/run/run.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import { withdrawals } from "../ledger/state/requests-desk.ts";
 import { tellPeople } from "../operate/alerts.ts";
-import { underRunLock } from "../operate/application.ts";
-import type { Application, LockPlace } from "../operate/application.ts";
+import { underRunLock, type Application, type LockPlace } from "../operate/application.ts";
 import { counted, explainCommand, resyncCommand } from "../report/text.ts";
 
 /** What of the application is needed for what people ask for. */

@@ -1,8 +1,7 @@
 import { exitCodes, Problem } from "../base/errors.ts";
 import { formatKey } from "../crm/keys.ts";
 import type { RecordKey } from "../crm/model.ts";
-import { initialPasswordRef, markerKey } from "../engine/model/references.ts";
-import type { PrivateMarker } from "../engine/model/references.ts";
+import { initialPasswordRef, markerKey, type PrivateMarker } from "../engine/model/references.ts";
 import type { NewRequest } from "../engine/model/requests.ts";
 import { fits } from "../engine/model/shape.ts";
 import type { LoadedCustomer } from "../engine/plan/input.ts";
@@ -13,8 +12,7 @@ import { explainCommand } from "../report/text.ts";
 import { isAccountOf } from "../resources/staff/profile.ts";
 import { types } from "../resources/staff/operations.ts";
 import { passwordSubject } from "../resources/staff/request.ts";
-import { refused, requireReachable } from "./requests.ts";
-import type { Asking, RequestDesk } from "./requests.ts";
+import { refused, requireReachable, type Asking, type RequestDesk } from "./requests.ts";
 
 /** Whose password a person asks to have set anew, and whose word it is. */
 export interface PasswordReset {

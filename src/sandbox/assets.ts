@@ -1,12 +1,19 @@
 import { z } from "zod";
-import { checked, identifierOf, integer, numberOf, Refusal, requiredText, rowOf, success } from "./answers.ts";
-import type { Answer } from "./answers.ts";
+import {
+  checked,
+  identifierOf,
+  integer,
+  numberOf,
+  Refusal,
+  requiredText,
+  rowOf,
+  success,
+  type Answer,
+} from "./answers.ts";
 import { cloudTypes, lockableTypes } from "./assumptions.ts";
-import { enterpriseIn } from "./endpoints.ts";
-import type { Call, Platform, Run } from "./endpoints.ts";
+import { enterpriseIn, type Call, type Platform, type Run } from "./endpoints.ts";
 import { productSchema } from "./order-bodies.ts";
-import { epochMs } from "./store.ts";
-import type { Given } from "./store.ts";
+import { epochMs, type Given } from "./store.ts";
 
 const locksSchema = z.strictObject({ assetNums: z.array(requiredText).min(1), operatorIdentity: requiredText });
 const extensionsSchema = z.array(z.object({ extendCode: z.string().nullish(), extendValue: z.string().nullish() }));

@@ -1,5 +1,4 @@
-import { acknowledged, failure, Refusal, success } from "./answers.ts";
-import type { Answer } from "./answers.ts";
+import { acknowledged, failure, Refusal, success, type Answer } from "./answers.ts";
 import type { Call, EndpointId, Run } from "./endpoints.ts";
 import { isObject } from "./staff.ts";
 

@@ -1,14 +1,10 @@
 import { z } from "zod";
 import { messageOf } from "../base/errors.ts";
 import { identifierOf } from "./answers.ts";
-import { jsonType } from "./exchange.ts";
-import type { Reply } from "./exchange.ts";
-import { faultRuleSchema } from "./faults.ts";
-import type { Faults, SandboxCounts } from "./faults.ts";
-import { handEditSchema, NotThere } from "./hand-edits.ts";
-import type { HandEditInput, HandResult } from "./hand-edits.ts";
-import { contradictedRows } from "./contradictions.ts";
-import type { ContradictedRow } from "./contradictions.ts";
+import { jsonType, type Reply } from "./exchange.ts";
+import { faultRuleSchema, type Faults, type SandboxCounts } from "./faults.ts";
+import { handEditSchema, NotThere, type HandEditInput, type HandResult } from "./hand-edits.ts";
+import { contradictedRows, type ContradictedRow } from "./contradictions.ts";
 import type { Store } from "./store.ts";
 
 /** What the control paths can do. */

@@ -1,9 +1,7 @@
 import { Refusal } from "./answers.ts";
 import type { Platform } from "./endpoints.ts";
-import { productSchema } from "./order-bodies.ts";
-import type { DeletedProduct, Deletion } from "./order-bodies.ts";
-import { epochMs } from "./store.ts";
-import type { Store } from "./store.ts";
+import { productSchema, type DeletedProduct, type Deletion } from "./order-bodies.ts";
+import { epochMs, type Store } from "./store.ts";
 
 interface Scope {
   enterprise: number;

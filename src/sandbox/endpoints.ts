@@ -1,5 +1,4 @@
-import { rowOf } from "./answers.ts";
-import type { Answer } from "./answers.ts";
+import { rowOf, type Answer } from "./answers.ts";
 import type { SandboxSettings } from "./sandbox-settings.ts";
 import type { Store } from "./store.ts";
 

@@ -1,6 +1,5 @@
 import { z } from "zod";
-import { acknowledged, checked, identifierOf, Refusal, requiredText, success } from "./answers.ts";
-import type { Answer } from "./answers.ts";
+import { acknowledged, checked, identifierOf, Refusal, requiredText, success, type Answer } from "./answers.ts";
 import type { Call, Platform, Run } from "./endpoints.ts";
 import { addStaff } from "./staff.ts";
 import type { Store } from "./store.ts";

@@ -1,15 +1,11 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { pipeline } from "node:stream/promises";
 import type { Clock } from "../base/clock.ts";
-import { acknowledged, failure, Refusal, success } from "./answers.ts";
-import type { Answer } from "./answers.ts";
+import { acknowledged, failure, Refusal, success, type Answer } from "./answers.ts";
 import type { Door } from "./door.ts";
-import { routes } from "./endpoints.ts";
-import type { Call, EndpointId, ServiceName } from "./endpoints.ts";
-import { appliesCall } from "./faults.ts";
-import type { Fault } from "./faults.ts";
-import { parseBody } from "./services.ts";
-import type { Services } from "./services.ts";
+import { routes, type Call, type EndpointId, type ServiceName } from "./endpoints.ts";
+import { appliesCall, type Fault } from "./faults.ts";
+import { parseBody, type Services } from "./services.ts";
 import { isObject } from "./staff.ts";
 
 /** One request and what becomes of it. */

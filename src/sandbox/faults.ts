@@ -1,6 +1,5 @@
 import { z } from "zod";
-import { endpointIds, isEndpointId, routes } from "./endpoints.ts";
-import type { EndpointId } from "./endpoints.ts";
+import { endpointIds, isEndpointId, routes, type EndpointId } from "./endpoints.ts";
 
 /** What can go wrong, and whether the call is applied first. Where both are possible, `applied` of the rule decides. */
 const faultKinds = {

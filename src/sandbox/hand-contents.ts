@@ -2,8 +2,7 @@ import { identifierOf } from "./answers.ts";
 import { cloudTypes } from "./assumptions.ts";
 import { removeAsset } from "./deletions.ts";
 import type { Platform } from "./endpoints.ts";
-import { assetNamed, NotThere, staffOf } from "./hand-edits.ts";
-import type { AssetRow, Edits } from "./hand-edits.ts";
+import { assetNamed, NotThere, staffOf, type AssetRow, type Edits } from "./hand-edits.ts";
 import { productSchema } from "./order-bodies.ts";
 import { addProduct } from "./orders.ts";
 

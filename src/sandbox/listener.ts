@@ -1,14 +1,11 @@
-import { createServer } from "node:http";
-import type { IncomingMessage, Server, ServerResponse } from "node:http";
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { Clock } from "../base/clock.ts";
 import { exitCodes, messageOf, Problem } from "../base/errors.ts";
 import { failure } from "./answers.ts";
-import { controlPrefix, controlReply } from "./control.ts";
-import type { Controls } from "./control.ts";
+import { controlPrefix, controlReply, type Controls } from "./control.ts";
 import type { Tokens } from "./door.ts";
 import { findEndpoint } from "./endpoints.ts";
-import { jsonType, readBody, reset, send } from "./exchange.ts";
-import type { Exchange } from "./exchange.ts";
+import { jsonType, readBody, reset, send, type Exchange } from "./exchange.ts";
 import type { CallCounts } from "./faults.ts";
 
 type Serve = (request: IncomingMessage, response: ServerResponse) => Promise<void>;

@@ -1,11 +1,17 @@
 import { z } from "zod";
-import { acknowledged, checked, identifierOf, Refusal, requiredText, rowOf, success } from "./answers.ts";
-import type { Answer } from "./answers.ts";
+import { acknowledged, checked, identifierOf, Refusal, requiredText, rowOf, success, type Answer } from "./answers.ts";
 import { cloudTypes } from "./assumptions.ts";
 import { remove } from "./deletions.ts";
 import type { Call, Platform, Run } from "./endpoints.ts";
-import { createBatchSchema } from "./order-bodies.ts";
-import type { Batch, MerchandiseRecord, NewAsset, NewBuy, OrderRecord, ProductRecord } from "./order-bodies.ts";
+import {
+  createBatchSchema,
+  type Batch,
+  type MerchandiseRecord,
+  type NewAsset,
+  type NewBuy,
+  type OrderRecord,
+  type ProductRecord,
+} from "./order-bodies.ts";
 
 const querySchema = z.object({ appKey: requiredText });
 

@@ -1,7 +1,5 @@
-import { identifierOf, Refusal, rowOf, success } from "./answers.ts";
-import type { Answer } from "./answers.ts";
-import { enterpriseIn } from "./endpoints.ts";
-import type { Call, Platform, Run } from "./endpoints.ts";
+import { identifierOf, Refusal, rowOf, success, type Answer } from "./answers.ts";
+import { enterpriseIn, type Call, type Platform, type Run } from "./endpoints.ts";
 import { isOnline } from "./staff-list.ts";
 import { isObject, objectBody, requiredField, textsOf } from "./staff.ts";
 import type { Store } from "./store.ts";

@@ -1,19 +1,13 @@
 import type { Clock } from "../base/clock.ts";
 import type { Randomness } from "../base/ids.ts";
-import { createObservation } from "./control.ts";
-import type { Controls, Observation } from "./control.ts";
+import { createObservation, type Controls, type Observation } from "./control.ts";
 import { createDoor, createTokens, staticTokens } from "./door.ts";
-import { createExchanges } from "./exchange.ts";
-import type { Dates, Gate } from "./exchange.ts";
-import { createCallCounts, createFaults, seededFraction } from "./faults.ts";
-import type { FaultRule } from "./faults.ts";
+import { createExchanges, type Dates, type Gate } from "./exchange.ts";
+import { createCallCounts, createFaults, seededFraction, type FaultRule } from "./faults.ts";
 import { createListener, serve } from "./listener.ts";
-import { sandboxSettingsSchema } from "./sandbox-settings.ts";
-import type { SandboxSettings, SandboxSettingsInput } from "./sandbox-settings.ts";
-import { createServices } from "./services.ts";
-import type { Services } from "./services.ts";
-import { createDeferred, emptyStore, openStore } from "./store.ts";
-import type { Deferred, Store } from "./store.ts";
+import { sandboxSettingsSchema, type SandboxSettings, type SandboxSettingsInput } from "./sandbox-settings.ts";
+import { createServices, type Services } from "./services.ts";
+import { createDeferred, emptyStore, openStore, type Deferred, type Store } from "./store.ts";
 
 export interface SandboxOptions {
   /** `:memory:`, or a file that keeps the state over restarts and kills. */

@@ -1,18 +1,22 @@
 import { z } from "zod";
-import { failure, Refusal } from "./answers.ts";
-import type { Answer } from "./answers.ts";
+import { failure, Refusal, type Answer } from "./answers.ts";
 import { assetOperations } from "./assets.ts";
-import { createContradicted } from "./contradictions.ts";
+import { createContradicted, type ContradictedRow } from "./contradictions.ts";
 import { dropOrders } from "./deletions.ts";
-import { endpointIds, routes } from "./endpoints.ts";
-import type { Call, EndpointId, Platform, Run } from "./endpoints.ts";
+import { endpointIds, routes, type Call, type EndpointId, type Platform, type Run } from "./endpoints.ts";
 import { enterpriseOperations } from "./enterprises.ts";
 import { contentEdits } from "./hand-contents.ts";
-import { handEditSchema, peopleEdits } from "./hand-edits.ts";
-import type { EditOf, Edits, HandEdit, HandEditInput, HandResult } from "./hand-edits.ts";
+import {
+  handEditSchema,
+  peopleEdits,
+  type EditOf,
+  type Edits,
+  type HandEdit,
+  type HandEditInput,
+  type HandResult,
+} from "./hand-edits.ts";
 import { orderOperations } from "./orders.ts";
 import { privilegeOperations } from "./privileges.ts";
-import type { ContradictedRow } from "./contradictions.ts";
 import { staffListOperations } from "./staff-list.ts";
 import { isObject, staffOperations } from "./staff.ts";
 import type { DeferredKind } from "./store.ts";

@@ -1,7 +1,5 @@
-import { identifierOf, numberOf, Refusal, success } from "./answers.ts";
-import type { Answer } from "./answers.ts";
-import { enterpriseIn } from "./endpoints.ts";
-import type { Call, Platform, Run } from "./endpoints.ts";
+import { identifierOf, numberOf, Refusal, success, type Answer } from "./answers.ts";
+import { enterpriseIn, type Call, type Platform, type Run } from "./endpoints.ts";
 
 interface StaffRow {
   id: number;

@@ -1,8 +1,6 @@
 import { sha256 } from "../base/canonical-json.ts";
-import { failure, identifierOf, numberOf, Refusal, rowOf, success } from "./answers.ts";
-import type { Answer, ErrorCode } from "./answers.ts";
-import { enterpriseIn } from "./endpoints.ts";
-import type { Call, Platform, Run } from "./endpoints.ts";
+import { failure, identifierOf, numberOf, Refusal, rowOf, success, type Answer, type ErrorCode } from "./answers.ts";
+import { enterpriseIn, type Call, type Platform, type Run } from "./endpoints.ts";
 import type { SandboxSettings } from "./sandbox-settings.ts";
 import type { Store } from "./store.ts";
 

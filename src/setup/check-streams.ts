@@ -2,8 +2,7 @@ import { Problem } from "../base/errors.ts";
 import type { Application } from "../operate/application.ts";
 import { counted } from "../report/text.ts";
 import type { Finding } from "./check.ts";
-import { lookAtStream } from "./stream-sample.ts";
-import type { SampleFault, StreamSample } from "./stream-sample.ts";
+import { lookAtStream, type SampleFault, type StreamSample } from "./stream-sample.ts";
 
 /** What is to be said of the sources, and of the first rows of each of their streams. */
 export async function sourceFindings(application: Application, signal: AbortSignal): Promise<Finding[]> {

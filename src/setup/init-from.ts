@@ -2,14 +2,17 @@ import { dirname, relative, resolve } from "node:path";
 import type { Json, JsonObject } from "../base/canonical-json.ts";
 import { usage } from "../base/errors.ts";
 import type { Stream } from "../crm/model.ts";
-import { columnsByField, columnsOfRows, keyOfList, listsOfRows } from "../source/proposal/columns.ts";
-import type { ColumnFacts } from "../source/proposal/columns.ts";
+import {
+  columnsByField,
+  columnsOfRows,
+  keyOfList,
+  listsOfRows,
+  type ColumnFacts,
+  type ProposedSkip,
+} from "../source/proposal/columns.ts";
 import type { ProposedLines } from "../source/proposal/instances.ts";
-import { proposeMapping } from "../source/proposal/propose.ts";
-import type { ProposedField } from "../source/proposal/propose.ts";
-import type { ProposedSkip } from "../source/proposal/columns.ts";
-import { lookAtFile } from "./looked-at.ts";
-import type { LookedAt } from "./looked-at.ts";
+import { proposeMapping, type ProposedField } from "../source/proposal/propose.ts";
+import { lookAtFile, type LookedAt } from "./looked-at.ts";
 
 /** A stream as it is proposed. */
 export interface ProposedStream {

@@ -1,20 +1,14 @@
-import { isJsonObject } from "../base/canonical-json.ts";
-import type { Json, JsonObject } from "../base/canonical-json.ts";
+import { isJsonObject, type Json, type JsonObject } from "../base/canonical-json.ts";
 import type { Problem } from "../base/errors.ts";
 import type { AssumptionSettings } from "../contract/assumption-settings.ts";
-import { privateFields, secretFields } from "../crm/model.ts";
-import type { Stream } from "../crm/model.ts";
+import { privateFields, secretFields, type Stream } from "../crm/model.ts";
 import { describeValue } from "../source/mapping/context.ts";
-import { openPlaces } from "../source/mapping/ways.ts";
+import { openPlaces, givenBy, valuesAt, type Way } from "../source/mapping/ways.ts";
 import { formatRawPath, everyElement, blankSecrets } from "../source/mapping/path.ts";
-import { givenBy, valuesAt } from "../source/mapping/ways.ts";
-import type { Way } from "../source/mapping/ways.ts";
 import { MemberNames } from "../source/shape.ts";
-import type { SourceItem } from "../source/reader.ts";
-import { readSample } from "../source/reader.ts";
+import { type SourceItem, readSample } from "../source/reader.ts";
 import type { Source, StreamMapping } from "../source/source.ts";
-import { faultOf } from "./stream-sample.ts";
-import type { SampleFault } from "./stream-sample.ts";
+import { faultOf, type SampleFault } from "./stream-sample.ts";
 
 /** One record as the source gives it and as it is mapped, with the way of each of its fields. */
 interface MappedExample {

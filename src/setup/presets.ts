@@ -1,7 +1,6 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { isScalar, parseDocument } from "yaml";
-import type { Document, YAMLMap } from "yaml";
+import { isScalar, parseDocument, type Document, type YAMLMap } from "yaml";
 import { z } from "zod";
 import { projectFolder } from "../base/program-version.ts";
 

@@ -4,12 +4,9 @@ import type { AssumptionSettings } from "../contract/assumption-settings.ts";
 import type { Stream } from "../crm/model.ts";
 import { isAddressOrNumber } from "../crm/personal-data.ts";
 import { validate } from "../engine/plan/validate.ts";
-import { hiddenPlaces, inClear } from "../source/mapping/ways.ts";
+import { hiddenPlaces, inClear, skipWay, valuesAt, type Way } from "../source/mapping/ways.ts";
 import { formatRawPath } from "../source/mapping/path.ts";
-import { skipWay, valuesAt } from "../source/mapping/ways.ts";
-import type { Way } from "../source/mapping/ways.ts";
-import type { SourceItem } from "../source/reader.ts";
-import { readSample } from "../source/reader.ts";
+import { type SourceItem, readSample } from "../source/reader.ts";
 import type { Source, StreamMapping } from "../source/source.ts";
 
 /** What the first rows of a stream show of it and of its mapping. */

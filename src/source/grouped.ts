@@ -1,12 +1,18 @@
-import { canonicalJson } from "../base/canonical-json.ts";
-import type { Json, JsonObject } from "../base/canonical-json.ts";
+import { canonicalJson, type Json, type JsonObject } from "../base/canonical-json.ts";
 import type { GroupSettings } from "./group-settings.ts";
-import { batchesOf, keyReader, parseStaged } from "./json.ts";
-import type { RecordLimits } from "./json.ts";
-import { pathOf, valueAt } from "./mapping/path.ts";
-import type { Path } from "./mapping/path.ts";
-import { groupedRecords, groupedRows } from "./reader.ts";
-import type { GroupedRows, ReadOptions, ReadOutcome, SourceItem, StagedRow, Staging, StagingArea } from "./reader.ts";
+import { batchesOf, keyReader, parseStaged, type RecordLimits } from "./json.ts";
+import { pathOf, valueAt, type Path } from "./mapping/path.ts";
+import {
+  groupedRecords,
+  groupedRows,
+  type GroupedRows,
+  type ReadOptions,
+  type ReadOutcome,
+  type SourceItem,
+  type StagedRow,
+  type Staging,
+  type StagingArea,
+} from "./reader.ts";
 
 /** Rows that become records by their key. */
 interface Grouped {

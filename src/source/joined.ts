@@ -1,19 +1,18 @@
 import { isJsonObject } from "../base/canonical-json.ts";
 import type { Problem } from "../base/errors.ts";
-import { batchesOf, parseStaged, keyReader, notAnObject } from "./json.ts";
-import type { RecordLimits } from "./json.ts";
-import { headerRows } from "./reader.ts";
-import type {
-  BadRecord,
-  FileItem,
-  FileRow,
-  JoinedRow,
-  ReadOptions,
-  ReadOutcome,
-  SourceItem,
-  StagedRow,
-  Staging,
-  StagingArea,
+import { batchesOf, parseStaged, keyReader, notAnObject, type RecordLimits } from "./json.ts";
+import {
+  headerRows,
+  type BadRecord,
+  type FileItem,
+  type FileRow,
+  type JoinedRow,
+  type ReadOptions,
+  type ReadOutcome,
+  type SourceItem,
+  type StagedRow,
+  type Staging,
+  type StagingArea,
 } from "./reader.ts";
 
 /** The header rows that were read, for details that are asked for by them. */

@@ -1,8 +1,6 @@
 import { z } from "zod";
-import { hasRepeatedMember, isJsonObject } from "../base/canonical-json.ts";
-import type { Json, JsonObject } from "../base/canonical-json.ts";
-import { failed, ok } from "../base/errors.ts";
-import type { Result } from "../base/errors.ts";
+import { hasRepeatedMember, isJsonObject, type Json, type JsonObject } from "../base/canonical-json.ts";
+import { failed, ok, type Result } from "../base/errors.ts";
 import { isDoubtful } from "./mapping/numbers.ts";
 import { parsePath, valueAt } from "./mapping/path.ts";
 import type { BadRecord, FileRow, SourceItem } from "./reader.ts";

@@ -1,6 +1,5 @@
 import { z } from "zod";
-import { isJsonObject } from "../base/canonical-json.ts";
-import type { Json, JsonObject } from "../base/canonical-json.ts";
+import { isJsonObject, type Json, type JsonObject } from "../base/canonical-json.ts";
 import { formatRawPath } from "./mapping/path.ts";
 
 /** What kind of value stands somewhere in a raw record. */

@@ -1,22 +1,18 @@
 import { z } from "zod";
 import type { Json, JsonObject } from "../base/canonical-json.ts";
-import { streams } from "../crm/model.ts";
-import type { Stream } from "../crm/model.ts";
+import { streams, type Stream } from "../crm/model.ts";
 import { fileStreamFields, pathSchema } from "./file/file-source-settings.ts";
-import { groupSchema } from "./group-settings.ts";
-import type { GroupSettings } from "./group-settings.ts";
-import { detailSchema } from "./http/chain-settings.ts";
+import { groupSchema, type GroupSettings } from "./group-settings.ts";
+import { detailSchema, checkHttpStream, listsOf } from "./http/chain-settings.ts";
 import { httpSourceFields, httpStreamFields } from "./http/http-source-settings.ts";
 import { checkSession } from "./http/list-checks.ts";
 import { checkPlainHttp } from "./http/auth-settings.ts";
-import { checkHttpStream, listsOf } from "./http/chain-settings.ts";
 import { recordLimitsSchema } from "./json.ts";
 import { findMistakes, placeInStream, secretPaths } from "./mapping/compile.ts";
 import type { LookupTable } from "./mapping/context.ts";
 import { parseRawPath } from "./mapping/path.ts";
 import { checkSqlSource, sqlSourceFields, sqlStreamFields } from "./sql/sql-source-settings.ts";
-import { columnsOfTable, tableSchema } from "./table-settings.ts";
-import type { TableSettings } from "./table-settings.ts";
+import { columnsOfTable, tableSchema, type TableSettings } from "./table-settings.ts";
 
 const customerMapping = {
   id: "customerNumber",

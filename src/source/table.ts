@@ -1,14 +1,18 @@
 import type { Json, JsonObject } from "../base/canonical-json.ts";
 import { Problem } from "../base/errors.ts";
-import { columnsOf, readFiles } from "./file/source.ts";
-import type { ReadFilesOptions } from "./file/source.ts";
+import { columnsOf, readFiles, type ReadFilesOptions } from "./file/source.ts";
 import { keyReader, recordLimitsSchema, toItem } from "./json.ts";
 import type { LookupTable } from "./mapping/context.ts";
 import { sourceProblem } from "./problems.ts";
-import { changed } from "./reader.ts";
-import type { SourceItem, TableRows } from "./reader.ts";
-import { columnsOfTable, namedColumns } from "./table-settings.ts";
-import type { FileTableSettings, InlineTableSettings, TableColumns, TableSettings } from "./table-settings.ts";
+import { changed, type SourceItem, type TableRows } from "./reader.ts";
+import {
+  columnsOfTable,
+  namedColumns,
+  type FileTableSettings,
+  type InlineTableSettings,
+  type TableColumns,
+  type TableSettings,
+} from "./table-settings.ts";
 
 /** Most entries of a look-up table, which is held in memory. */
 const mostEntries = 1_000_000;

@@ -1,13 +1,17 @@
-import { isJsonObject } from "../base/canonical-json.ts";
-import type { Json, JsonObject } from "../base/canonical-json.ts";
+import { isJsonObject, type Json, type JsonObject } from "../base/canonical-json.ts";
 import { failed } from "../base/errors.ts";
-import { hiddenSecret } from "../base/known-secrets.ts";
-import type { KnownSecrets } from "../base/known-secrets.ts";
+import { hiddenSecret, type KnownSecrets } from "../base/known-secrets.ts";
 import { decodedText } from "../base/spelled-text.ts";
 import { scrub } from "../http/redaction.ts";
 import type { MapRecord, Rejection, SkipRecord } from "./mapping/compile.ts";
-import { changed, leftReading } from "./reader.ts";
-import type { ReadOptions, ReadOutcome, SourceItem, SourceReader } from "./reader.ts";
+import {
+  changed,
+  leftReading,
+  type ReadOptions,
+  type ReadOutcome,
+  type SourceItem,
+  type SourceReader,
+} from "./reader.ts";
 
 /**
  * Passes a reading on without the secrets that the source repeats: in records, in what is no record, and in what is

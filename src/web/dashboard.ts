@@ -1,5 +1,4 @@
-import { Hono } from "hono";
-import type { MiddlewareHandler } from "hono";
+import { Hono, type MiddlewareHandler } from "hono";
 import type { Dashboard } from "../operate/dashboard.ts";
 import { messageOf, Problem, Problems, usage } from "../base/errors.ts";
 import type { Logger } from "../base/logger.ts";

@@ -1,11 +1,9 @@
-import { Hono } from "hono";
+import { Hono, type MiddlewareHandler } from "hono";
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from "prom-client";
 import { messageOf } from "../base/errors.ts";
 import type { Measured, MeasuredJob, MeasuredLedger } from "../operate/measured.ts";
 import { endpointIds, endpoints } from "../contract/endpoints.ts";
-import { metricList, processMetrics } from "./metric-list.ts";
-import type { MetricFacts, MetricName } from "./metric-list.ts";
-import type { MiddlewareHandler } from "hono";
+import { metricList, processMetrics, type MetricFacts, type MetricName } from "./metric-list.ts";
 import type { Access } from "./access/access.ts";
 import { isLoopbackHost } from "../base/loopback.ts";
 import { isListed } from "../config/access-settings.ts";

@@ -1,5 +1,4 @@
-import { Hono } from "hono";
-import type { MiddlewareHandler } from "hono";
+import { Hono, type MiddlewareHandler } from "hono";
 import { messageOf, Problem } from "../base/errors.ts";
 import { Access } from "./access/access.ts";
 import type { WebDependencies, WebServer } from "../operate/health.ts";
@@ -9,8 +8,7 @@ import { requireHost } from "./access/host.ts";
 import { mayReadMetrics, metricsRoutes } from "./metrics.ts";
 import type { WebEnvironment } from "./page.ts";
 import { createServer as createTlsServer } from "node:https";
-import { serve } from "@hono/node-server";
-import type { ServerType } from "@hono/node-server";
+import { serve, type ServerType } from "@hono/node-server";
 import type { Certificate } from "../operate/certificate.ts";
 
 /** `whoAsks`: says it in the place of what the configuration permits. */

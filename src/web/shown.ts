@@ -3,8 +3,7 @@ import { ageOf, instantText, printable } from "../report/text.ts";
 import type { Html } from "./page.ts";
 import type { Dashboard } from "../operate/dashboard.ts";
 import { toInstant } from "../base/clock.ts";
-import { isJsonObject } from "../base/canonical-json.ts";
-import type { Json } from "../base/canonical-json.ts";
+import { isJsonObject, type Json } from "../base/canonical-json.ts";
 import { isPrivateMarker } from "../engine/model/references.ts";
 
 /** Longer text from outside is cut. Characters. */

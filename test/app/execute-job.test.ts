@@ -2,13 +2,11 @@ import { readFileSync, statSync } from "node:fs";
 import { expect, it, onTestFinished } from "vitest";
 import { openApplication } from "../../src/app/application.ts";
 import type { Application } from "../../src/operate/application.ts";
-import { executeJob } from "../../src/app/execute-job.ts";
-import type { EndedJob } from "../../src/app/execute-job.ts";
+import { executeJob, type EndedJob } from "../../src/app/execute-job.ts";
 import { jobNamed } from "../../src/operate/job.ts";
 import { verifyAudit } from "../../src/books/audit-record.ts";
 import { runsOf } from "../support/asking.ts";
-import { world } from "../support/cli.ts";
-import type { World } from "../support/cli.ts";
+import { world, type World } from "../support/cli.ts";
 
 /** An application over a world, with a face that keeps what it is told. */
 async function opened(w: World, told: string[] = []): Promise<Application> {

@@ -2,8 +2,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { basename } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
 import { openApplication } from "../../src/app/application.ts";
-import { executeJob } from "../../src/app/execute-job.ts";
-import type { EndedJob } from "../../src/app/execute-job.ts";
+import { executeJob, type EndedJob } from "../../src/app/execute-job.ts";
 import { jobNamed } from "../../src/operate/job.ts";
 import { world } from "../support/cli.ts";
 

@@ -1,8 +1,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { breaches, importsOf } from "./rules.ts";
-import type { SourceFile } from "./rules.ts";
+import { breaches, importsOf, type SourceFile } from "./rules.ts";
 
 const project = join(import.meta.dirname, "../..");
 

@@ -1,7 +1,6 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import type { Json } from "../../src/base/canonical-json.ts";
-import { canonicalJson } from "../../src/base/canonical-json.ts";
+import { type Json, canonicalJson } from "../../src/base/canonical-json.ts";
 
 /** The same said as plainly as it can be. */
 function plainly(value: Json): string {

@@ -1,8 +1,6 @@
 import { expect, it } from "vitest";
-import { lostRatios } from "../../bench/baseline.ts";
-import type { Baseline } from "../../bench/baseline.ts";
-import type { CheckRound } from "../../bench/check.ts";
-import { middleRatio } from "../../bench/check.ts";
+import { lostRatios, type Baseline } from "../../bench/baseline.ts";
+import { type CheckRound, middleRatio } from "../../bench/check.ts";
 
 const kept: Baseline = {
   records: 3_000,

@@ -1,5 +1,4 @@
-import { blockersOf, signOff } from "../../src/books/books.ts";
-import type { BooksPlace } from "../../src/books/books.ts";
+import { blockersOf, signOff, type BooksPlace } from "../../src/books/books.ts";
 import type { Inquiry } from "../../src/inquiry/inquiry.ts";
 import { reportSettingsSchema } from "../../src/operate/report-settings.ts";
 import type { LedgerWorld } from "../support/world/ledger-world.ts";

@@ -1,7 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { sha256 } from "../../src/base/canonical-json.ts";
-import { blockersOf, closeBooks, printBooks, signOff } from "../../src/books/books.ts";
-import type { BooksPlace, Printed } from "../../src/books/books.ts";
+import { blockersOf, closeBooks, printBooks, signOff, type BooksPlace, type Printed } from "../../src/books/books.ts";
 import { threeMonths } from "../inquiry/statement/statement-world.ts";
 import { placeOf } from "./book-world.ts";
 import { openInquiry } from "../../src/inquiry/inquiry.ts";

@@ -1,8 +1,7 @@
 import { chmodSync, existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, expect, it, vi } from "vitest";
-import { blockersOf, closeBooks, printBooks, signOff } from "../../src/books/books.ts";
-import type { BooksPlace } from "../../src/books/books.ts";
+import { blockersOf, closeBooks, printBooks, signOff, type BooksPlace } from "../../src/books/books.ts";
 import { FrozenFiles } from "../../src/books/frozen-files.ts";
 import type { Inquiry } from "../../src/inquiry/inquiry.ts";
 import { ask } from "../support/world/asked.ts";

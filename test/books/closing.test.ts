@@ -11,8 +11,7 @@ import {
 import { dirname, join } from "node:path";
 import Database from "better-sqlite3";
 import { describe, expect, it, vi } from "vitest";
-import { blockersOf, closeBooks, printBooks, signOff } from "../../src/books/books.ts";
-import type { BooksPlace } from "../../src/books/books.ts";
+import { blockersOf, closeBooks, printBooks, signOff, type BooksPlace } from "../../src/books/books.ts";
 import { FrozenFiles } from "../../src/books/frozen-files.ts";
 import { anyGroup } from "../support/as-user.ts";
 import type { LedgerWorld } from "../support/world/ledger-world.ts";

@@ -8,8 +8,7 @@ import { isPrivateMarker } from "../../src/engine/model/references.ts";
 import { failure } from "../../src/sandbox/answers.ts";
 import type { Seams } from "../simulation/engine.ts";
 import { privateText } from "../support/world/crm.ts";
-import { replace } from "./break.ts";
-import type { Breaks } from "./break.ts";
+import { replace, type Breaks } from "./break.ts";
 import { BreakWorld, oneCustomer } from "./world.ts";
 
 /** What can be seen of a private text or a token, in the log or in the ledger beside the table of private values. */

@@ -1,11 +1,9 @@
 import { expect } from "vitest";
-import { limitsSettingsSchema } from "../../src/engine/run/run-settings.ts";
-import type { LimitsSettings } from "../../src/engine/run/run-settings.ts";
+import { limitsSettingsSchema, type LimitsSettings } from "../../src/engine/run/run-settings.ts";
 import type { Reading } from "../../src/ledger/records/reading.ts";
 import type { Seams } from "../simulation/engine.ts";
 import type { Crm } from "../support/world/crm.ts";
-import { replace } from "./break.ts";
-import type { Breaks } from "./break.ts";
+import { replace, type Breaks } from "./break.ts";
 import { BreakWorld } from "./world.ts";
 
 /** One customer of whom so many people hold an asset each. */

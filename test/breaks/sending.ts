@@ -5,8 +5,7 @@ import type { StateChange } from "../../src/engine/model/state.ts";
 import { routes } from "../../src/sandbox/endpoints.ts";
 import { failure } from "../../src/sandbox/answers.ts";
 import type { Crm } from "../support/world/crm.ts";
-import { memberCenter, orderService, replace } from "./break.ts";
-import type { Breaks } from "./break.ts";
+import { memberCenter, orderService, replace, type Breaks } from "./break.ts";
 import type { Seams } from "../simulation/engine.ts";
 import { BreakWorld, oneCustomer, oneOrder } from "./world.ts";
 

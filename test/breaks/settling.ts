@@ -3,8 +3,7 @@ import { z } from "zod";
 import type { Clock } from "../../src/base/clock.ts";
 import { ReadFailure } from "../../src/platform/call.ts";
 import type { Configuration, Seams } from "../simulation/engine.ts";
-import { memberCenter, orderService, replace } from "./break.ts";
-import type { Breaks } from "./break.ts";
+import { memberCenter, orderService, replace, type Breaks } from "./break.ts";
 import { staffRow } from "../support/world/crm.ts";
 import { BreakWorld, oneCustomer, oneOrder } from "./world.ts";
 

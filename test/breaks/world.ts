@@ -1,22 +1,19 @@
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
 import { z } from "zod";
-import type { Stream } from "../../src/crm/model.ts";
-import { streams } from "../../src/crm/model.ts";
+import { type Stream, streams } from "../../src/crm/model.ts";
 import type { RunRequest } from "../../src/engine/run/request.ts";
 import { limitsSettingsSchema } from "../../src/engine/run/run-settings.ts";
 import type { RunSummary } from "../../src/engine/run/run.ts";
 import type { EndpointId } from "../../src/sandbox/endpoints.ts";
 import type { Source } from "../../src/source/source.ts";
 import { mappedSource } from "../simulation/crm-source.ts";
-import { Engine } from "../simulation/engine.ts";
-import type { Configuration, Seams } from "../simulation/engine.ts";
+import { Engine, type Configuration, type Seams } from "../simulation/engine.ts";
 import { SimulatedServices } from "../simulation/services.ts";
 import { Draws, Timeline } from "../simulation/timeline.ts";
 import { LedgerView } from "../support/ledger-view.ts";
 import { putNewLedger } from "../support/new-ledger.ts";
-import { exportedRows } from "../support/world/crm.ts";
-import type { Crm } from "../support/world/crm.ts";
+import { exportedRows, type Crm } from "../support/world/crm.ts";
 import { folder } from "../support/world/start.ts";
 
 const usual: Configuration = {

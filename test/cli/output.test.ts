@@ -1,7 +1,6 @@
 import { expect, it, onTestFinished } from "vitest";
 import { exitCodes, Problem } from "../../src/base/errors.ts";
-import { createOutput, describeProblem, reportFailure } from "../../src/cli/output.ts";
-import { ProgressLine } from "../../src/cli/output.ts";
+import { createOutput, describeProblem, reportFailure, ProgressLine } from "../../src/cli/output.ts";
 import { document, documents, world } from "../support/cli.ts";
 import { crmSync } from "../support/program.ts";
 import { canary, company, staffRow } from "../support/world/crm.ts";

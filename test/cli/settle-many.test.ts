@@ -1,8 +1,7 @@
 import { userInfo } from "node:os";
 import { expect, it } from "vitest";
 import { auditEntries, operationsOf, unsettled } from "../support/asking.ts";
-import { document, world } from "../support/cli.ts";
-import type { Parsed, World } from "../support/cli.ts";
+import { document, world, type Parsed, type World } from "../support/cli.ts";
 import { company } from "../support/world/crm.ts";
 
 /** @module-tag long */

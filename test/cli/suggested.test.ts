@@ -6,8 +6,7 @@ import { reverseProxy } from "../support/reverse-proxy.ts";
 import { serves } from "../support/serving.ts";
 import { severalTroubles } from "../support/several-troubles.ts";
 import { telling, told } from "../support/telling.ts";
-import { document, world } from "../support/cli.ts";
-import type { World } from "../support/cli.ts";
+import { document, world, type World } from "../support/cli.ts";
 
 const commands = ["status", "settle", "run"];
 

@@ -5,10 +5,14 @@ import type { AssumptionSettings } from "../../src/contract/assumption-settings.
 import { customerKeyOf, formatKey } from "../../src/crm/keys.ts";
 import type { Customer, Order, RecordKey } from "../../src/crm/model.ts";
 import { bind } from "../../src/engine/plan/bind.ts";
-import { withTree } from "../../src/engine/model/desired.ts";
-import type { Desired, DesiredCustomer, DesiredInstance, DesiredOrder } from "../../src/engine/model/desired.ts";
-import type { PrivateMarker } from "../../src/engine/model/references.ts";
-import { markerKey } from "../../src/engine/model/references.ts";
+import {
+  withTree,
+  type Desired,
+  type DesiredCustomer,
+  type DesiredInstance,
+  type DesiredOrder,
+} from "../../src/engine/model/desired.ts";
+import { type PrivateMarker, markerKey } from "../../src/engine/model/references.ts";
 import { planOrders } from "../../src/resources/order/plan.ts";
 import { prepare } from "../../src/engine/plan/input.ts";
 import { createBatchSchema } from "../../src/sandbox/order-bodies.ts";

@@ -1,9 +1,7 @@
 import { systemClock } from "../../src/base/clock.ts";
 import { systemRandomness } from "../../src/base/ids.ts";
-import { loadConfig } from "../../src/config/config.ts";
-import type { Config } from "../../src/config/config.ts";
-import type { Environment } from "../../src/config/load.ts";
-import type { Loaded } from "../../src/config/load.ts";
+import { loadConfig, type Config } from "../../src/config/config.ts";
+import type { Environment, Loaded } from "../../src/config/load.ts";
 import type { Customer, Order, Package, Product, Staff } from "../../src/crm/model.ts";
 import { buildAssets } from "../../src/crm/tree.ts";
 import { createStaging } from "../../src/ledger/records/staging.ts";

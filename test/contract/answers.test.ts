@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 
 import { licenseTypes as crmLicenseTypes } from "../../src/crm/model.ts";
-import { holderIdSchema, idSchema, nullableIdSchema } from "../../src/contract/answer-fields.ts";
+import { holderIdSchema, idSchema, nullableIdSchema, unknownFields } from "../../src/contract/answer-fields.ts";
 import {
   parseAnswer,
   readableMessage,
@@ -25,7 +25,6 @@ import {
   platformCustomersSchema,
   virtualAssetsSchema,
 } from "../../src/contract/order-service.ts";
-import { unknownFields } from "../../src/contract/answer-fields.ts";
 import { licenseTypes } from "../../src/contract/vocabulary.ts";
 
 describe("the text of an answer", () => {

@@ -1,7 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { enterpriseOf, operationsOf, waitsFor } from "../support/asking.ts";
-import { world } from "../support/cli.ts";
-import type { Parsed, World } from "../support/cli.ts";
+import { world, type Parsed, type World } from "../support/cli.ts";
 import { canary, company } from "../support/world/crm.ts";
 import { membersOf, outcome, personOf } from "../support/world/members.ts";
 

@@ -3,8 +3,9 @@ import { describe, expect, test } from "vitest";
 import type { JsonObject } from "../../src/base/canonical-json.ts";
 import { assetDigitsProblem, checkStaffTexts } from "../../src/contract/limits.ts";
 import { addStaffRequestSchema, configureAssetsRequestSchema, wireLong } from "../../src/contract/member-center.ts";
-import type { BatchOrderRequest, MerchandiseRecord } from "../../src/contract/order-record.ts";
 import {
+  type BatchOrderRequest,
+  type MerchandiseRecord,
   batchOrderRequestSchema,
   deletedProductSchema,
   merchandiseRecordSchema,

@@ -3,9 +3,8 @@ import { describe, expect, test } from "vitest";
 import { Problem } from "../../src/base/errors.ts";
 import { documentedCodes, meaningOf } from "../../src/contract/codes.ts";
 import { endpointIds, endpointPath, endpoints } from "../../src/contract/endpoints.ts";
-import { selectCustomer } from "../../src/contract/template.ts";
+import { selectCustomer, fillTemplate } from "../../src/contract/template.ts";
 import { channelCodesOf, assumptionSettingsSchema } from "../../src/contract/assumption-settings.ts";
-import { fillTemplate } from "../../src/contract/template.ts";
 import { parseTerm, termDisagreement } from "../../src/contract/term.ts";
 import { decodeTime, encodeTime } from "../../src/contract/time-codec.ts";
 

@@ -1,12 +1,10 @@
 import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, expect, it } from "vitest";
-import { world } from "../support/cli.ts";
-import type { World } from "../support/cli.ts";
+import { world, type World } from "../support/cli.ts";
 import { startCrmSync } from "../support/process.ts";
 import { company } from "../support/world/crm.ts";
-import { counted } from "./counting.ts";
-import type { LedgerCounts } from "./counting.ts";
+import { counted, type LedgerCounts } from "./counting.ts";
 import type { CountedRun } from "./processes/counted-run.ts";
 
 /**

@@ -1,7 +1,6 @@
 import { expect, it } from "vitest";
 import { world } from "../support/cli.ts";
-import { counted } from "./counting.ts";
-import type { LedgerCounts } from "./counting.ts";
+import { counted, type LedgerCounts } from "./counting.ts";
 
 /** What a run asks of the ledger that places three orders more for a customer with so many. */
 async function costs(orders: number): Promise<Partial<LedgerCounts>> {

@@ -1,6 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { Json } from "../../src/base/canonical-json.ts";
-import { hashOf } from "../../src/base/canonical-json.ts";
+import { type Json, hashOf } from "../../src/base/canonical-json.ts";
 import { customerSchema, orderSchema, staffSchema } from "../../src/crm/model.ts";
 import { customerRecord, staffRecord } from "../support/world/records.ts";
 import { asset, product } from "../support/world/instances.ts";

@@ -1,9 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import type { Json } from "../../src/base/canonical-json.ts";
-import { canonicalJson, hashOf } from "../../src/base/canonical-json.ts";
-import { orderSchema } from "../../src/crm/model.ts";
-import type { Instance, Package } from "../../src/crm/model.ts";
+import { type Json, canonicalJson, hashOf } from "../../src/base/canonical-json.ts";
+import { orderSchema, type Instance, type Package } from "../../src/crm/model.ts";
 import { buildAssets } from "../../src/crm/tree.ts";
 import { asset, bundle, extension, feature, product } from "../support/world/instances.ts";
 

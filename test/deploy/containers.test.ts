@@ -4,8 +4,7 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { describe, expect, it } from "vitest";
 import { parse, parseAllDocuments } from "yaml";
-import { world } from "../support/cli.ts";
-import type { Parsed } from "../support/cli.ts";
+import { world, type Parsed } from "../support/cli.ts";
 
 const project = join(import.meta.dirname, "../..");
 const read = (name: string): string => readFileSync(join(project, name), "utf8");

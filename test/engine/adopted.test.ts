@@ -10,9 +10,8 @@ import { shownOrderKind } from "../../src/ledger/state/observations.ts";
 import { runJob, runResultOf } from "../support/program.ts";
 import { temporaryFolder } from "../support/northwind.ts";
 import { putNewLedger } from "../support/new-ledger.ts";
-import { changes, configOf, ledgerOf, writeWorld } from "../support/world/small.ts";
+import { changes, configOf, ledgerOf, writeWorld, type SmallWorld } from "../support/world/small.ts";
 import { sealEnvironment } from "../support/world/crm.ts";
-import type { SmallWorld } from "../support/world/small.ts";
 
 const folder = temporaryFolder();
 afterAll(() => folder.remove());

@@ -1,11 +1,8 @@
 import { expect, it } from "vitest";
 import { CustomerState } from "../../src/engine/customer.ts";
 import { formatKey } from "../../src/crm/keys.ts";
-import { assetUnit } from "../../src/engine/model/references.ts";
-import { applyChange } from "../../src/engine/model/state.ts";
-import { withNumbers } from "../../src/engine/model/references.ts";
-import type { FixedNumber } from "../../src/engine/model/references.ts";
-import type { StateChange } from "../../src/engine/model/state.ts";
+import { assetUnit, withNumbers, type FixedNumber } from "../../src/engine/model/references.ts";
+import { applyChange, type StateChange } from "../../src/engine/model/state.ts";
 import { growth, notQuadratic } from "../support/growth.ts";
 import { LedgerWorld } from "../support/world/ledger-world.ts";
 import { ApplyWorld } from "../support/world/apply-world.ts";

@@ -1,9 +1,18 @@
 import { describe, expect, it } from "vitest";
 import type { PolicyWord } from "../../src/engine/model/policy.ts";
-import { noWeight, removesOf, takenThings } from "../../src/engine/model/taking.ts";
-import type { Removes, TakenThing } from "../../src/engine/model/taking.ts";
-import { allowedBy, judgeTakings, questionsOf, withoutHeld } from "../../src/engine/plan/limits.ts";
-import type { Counts, HeldFor, Taking, TakingLimits, TakingRule, Windows } from "../../src/engine/plan/limits.ts";
+import { noWeight, removesOf, takenThings, type Removes, type TakenThing } from "../../src/engine/model/taking.ts";
+import {
+  allowedBy,
+  judgeTakings,
+  questionsOf,
+  withoutHeld,
+  type Counts,
+  type HeldFor,
+  type Taking,
+  type TakingLimits,
+  type TakingRule,
+  type Windows,
+} from "../../src/engine/plan/limits.ts";
 import { limitsSettingsSchema } from "../../src/engine/run/run-settings.ts";
 import { asset, product } from "../support/world/instances.ts";
 import {

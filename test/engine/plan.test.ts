@@ -1,6 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { canonicalJson } from "../../src/base/canonical-json.ts";
-import type { Json } from "../../src/base/canonical-json.ts";
+import { canonicalJson, type Json } from "../../src/base/canonical-json.ts";
 import type { CustomerInput } from "../../src/engine/plan/input.ts";
 import { withTree } from "../../src/engine/model/desired.ts";
 import { compareOperations } from "../../src/engine/model/operation.ts";

@@ -1,8 +1,7 @@
 /** @module-tag long */
 import { expect, it } from "vitest";
 import { Draws } from "../support/draws.ts";
-import { ReadingWorld } from "../support/world/reading-world.ts";
-import type { Cut } from "../support/world/reading-world.ts";
+import { ReadingWorld, type Cut } from "../support/world/reading-world.ts";
 
 const minute = 60_000;
 const hour = 60 * minute;

@@ -16,8 +16,8 @@ import {
   shown,
   staff,
   staffLinks,
+  type Situation,
 } from "./situation.ts";
-import type { Situation } from "./situation.ts";
 
 /** What a service refused of these operations, as the ledger keeps it. */
 function refused(operations: readonly Operation[]): Rejection[] {

@@ -1,7 +1,6 @@
 import { setImmediate as turn } from "node:timers/promises";
 import { expect, it } from "vitest";
-import { sendOnce } from "../../src/engine/send.ts";
-import type { Permit } from "../../src/engine/send.ts";
+import { sendOnce, type Permit } from "../../src/engine/send.ts";
 
 /** A service that takes every call, and notes whether its permit was given back. */
 function service(): { send: (permit: Permit) => Promise<string>; isBack: () => boolean } {

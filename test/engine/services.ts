@@ -1,6 +1,5 @@
 import type { Platform } from "../../src/platform/platform.ts";
-import { permitted } from "../support/world/apply-world.ts";
-import type { ApplyWorld } from "../support/world/apply-world.ts";
+import { permitted, type ApplyWorld } from "../support/world/apply-world.ts";
 
 /** The services of a world, answering otherwise than the sandbox does. */
 

@@ -1,6 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { decide } from "../../src/engine/settle-by-person.ts";
-import type { Decision, PersonsVerdict } from "../../src/engine/settle-by-person.ts";
+import { decide, type Decision, type PersonsVerdict } from "../../src/engine/settle-by-person.ts";
 import { ApplyWorld, customer, permitted, settleMs } from "../support/world/apply-world.ts";
 import { customerRecord, orderRecord, staffRecord } from "../support/world/records.ts";
 

@@ -1,38 +1,38 @@
 import { expect } from "vitest";
 import { handedIn, handIn } from "../../src/engine/model/registry.ts";
 import type { Resource } from "../../src/engine/model/resource.ts";
-import { readsOf } from "../../src/engine/plan/input.ts";
+import {
+  readsOf,
+  type CustomerInput,
+  type Observed,
+  type Rejection,
+  type PlanOptions,
+} from "../../src/engine/plan/input.ts";
 import type { z } from "zod";
-import type { Json, JsonObject } from "../../src/base/canonical-json.ts";
-import { parseJsonObject } from "../../src/base/canonical-json.ts";
+import { type Json, type JsonObject, parseJsonObject } from "../../src/base/canonical-json.ts";
 import { bindingsFrom } from "../../src/engine/deliver.ts";
-import { withTree } from "../../src/engine/model/desired.ts";
+import {
+  withTree,
+  type Desired,
+  type DesiredCustomer,
+  type DesiredOrder,
+  type DesiredStaff,
+  type RecordState,
+} from "../../src/engine/model/desired.ts";
 import { standingOf } from "../../src/resources/order/fold.ts";
 import { payloadFactsOf } from "../../src/engine/customer.ts";
-import { assumptionSettingsSchema } from "../../src/contract/assumption-settings.ts";
-import type { AssumptionSettings } from "../../src/contract/assumption-settings.ts";
-import { customerSchema, orderSchema, staffSchema } from "../../src/crm/model.ts";
-import type { RecordKey, Stream } from "../../src/crm/model.ts";
+import { assumptionSettingsSchema, type AssumptionSettings } from "../../src/contract/assumption-settings.ts";
+import { customerSchema, orderSchema, staffSchema, type RecordKey, type Stream } from "../../src/crm/model.ts";
 import { privatise, withMarkers } from "../../src/ledger/private/private.ts";
 import { bind } from "../../src/engine/plan/bind.ts";
 import { acknowledgedFields } from "../../src/resources/enterprise/state.ts";
 import type { Assignment } from "../../src/resources/assignment/state.ts";
-import type { FixedNumber } from "../../src/engine/model/references.ts";
+import { type FixedNumber, isPrivateMarker, markerKey } from "../../src/engine/model/references.ts";
 import type { Known } from "../../src/engine/model/state.ts";
-import type { CustomerInput, Observed, Rejection, PlanOptions } from "../../src/engine/plan/input.ts";
 import type { ObservedMember } from "../../src/platform/snapshot.ts";
-import type {
-  Desired,
-  DesiredCustomer,
-  DesiredOrder,
-  DesiredStaff,
-  RecordState,
-} from "../../src/engine/model/desired.ts";
 import { profileOf } from "../../src/resources/staff/profile.ts";
 import type { Operation } from "../../src/engine/model/operation.ts";
-import { isPrivateMarker, markerKey } from "../../src/engine/model/references.ts";
-import type { CustomerPlan } from "../../src/engine/plan/plan.ts";
-import { planCustomer } from "../../src/engine/plan/plan.ts";
+import { type CustomerPlan, planCustomer } from "../../src/engine/plan/plan.ts";
 import {
   customerRecord,
   nothingKnown,

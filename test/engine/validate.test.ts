@@ -1,9 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { JsonObject } from "../../src/base/canonical-json.ts";
-import { customerSchema, orderSchema, staffSchema } from "../../src/crm/model.ts";
-import type { Instance } from "../../src/crm/model.ts";
-import { validate } from "../../src/engine/plan/validate.ts";
-import type { ValidationFault } from "../../src/engine/plan/validate.ts";
+import { customerSchema, orderSchema, staffSchema, type Instance } from "../../src/crm/model.ts";
+import { validate, type ValidationFault } from "../../src/engine/plan/validate.ts";
 import { asset, bundle, feature, product } from "../support/world/instances.ts";
 import { settingsWith, settingsWithout } from "./situation.ts";
 

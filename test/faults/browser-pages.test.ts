@@ -1,7 +1,6 @@
 /** @module-tag long */
 import { describe, expect, it } from "vitest";
-import { barriers, browserPath, lookAs, schemes, sideways, widths } from "../support/browser.ts";
-import type { Width } from "../support/browser.ts";
+import { barriers, browserPath, lookAs, schemes, sideways, widths, type Width } from "../support/browser.ts";
 import { waysOn } from "../support/intruders.ts";
 import { openBrowser, serveWorld, Visitor } from "./browser-world.ts";
 

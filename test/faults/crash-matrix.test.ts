@@ -3,12 +3,10 @@ import { afterAll, describe, expect, it } from "vitest";
 import { endpoints } from "../../src/contract/endpoints.ts";
 import { handedIn } from "../../src/engine/model/registry.ts";
 import { Cells } from "../support/cells.ts";
-import { killPoints } from "../support/kill-points-names.ts";
-import type { KillPoint } from "../support/kill-points-names.ts";
+import { killPoints, type KillPoint } from "../support/kill-points-names.ts";
 import { earlierKill, killAt, openOf } from "../support/killed-at.ts";
 import { isFull, isSample, sizes, spread } from "../support/sizes.ts";
-import { changeOf, changes, changesByEndpoint, notSentYet, nthCallOf } from "../support/world/small.ts";
-import type { Change } from "../support/world/small.ts";
+import { changeOf, changes, changesByEndpoint, notSentYet, nthCallOf, type Change } from "../support/world/small.ts";
 
 /**
  * Each cell ends the program with SIGKILL at one exact point of one operation, starts the same command again, and looks

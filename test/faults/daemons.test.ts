@@ -4,13 +4,10 @@
  */
 import { afterAll, describe, expect, it } from "vitest";
 import { exitCodes } from "../../src/base/errors.ts";
-import { Cells } from "../support/cells.ts";
-import type { Cell } from "../support/cells.ts";
+import { Cells, type Cell } from "../support/cells.ts";
 import type { Parsed } from "../support/cli.ts";
-import { startGate } from "../support/gate.ts";
-import type { Gate } from "../support/gate.ts";
-import { startCrmSync } from "../support/process.ts";
-import type { Running } from "../support/process.ts";
+import { startGate, type Gate } from "../support/gate.ts";
+import { startCrmSync, type Running } from "../support/process.ts";
 import { sizes } from "../support/sizes.ts";
 import { writeWorld } from "../support/world/small.ts";
 

@@ -1,13 +1,11 @@
 /** @module-tag sized */
 import { afterAll, describe, expect, it } from "vitest";
-import { meaningOf } from "../../src/contract/codes.ts";
-import type { CodeEffect } from "../../src/contract/codes.ts";
+import { meaningOf, type CodeEffect } from "../../src/contract/codes.ts";
 import { endpoints } from "../../src/contract/endpoints.ts";
 import { Cells } from "../support/cells.ts";
 import { goodRunOf, runResultOf } from "../support/program.ts";
 import { isFull, isSample } from "../support/sizes.ts";
-import { changeOf, changesByEndpoint } from "../support/world/small.ts";
-import type { Change } from "../support/world/small.ts";
+import { changeOf, changesByEndpoint, type Change } from "../support/world/small.ts";
 
 /**
  * Every code of the two contracts is answered to every writing operation that may answer it, in HTTP 299: the run

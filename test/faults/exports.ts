@@ -1,8 +1,12 @@
 import type { JsonObject } from "../../src/base/canonical-json.ts";
-import { fileSource, filesOf as filesIn, mappingOf, writeFiles } from "../support/world/crm-files.ts";
-import type { Format as FileFormat } from "../support/world/crm-files.ts";
-import { exportedRows } from "../support/world/crm.ts";
-import type { Crm, GivenStaff } from "../support/world/crm.ts";
+import {
+  fileSource,
+  filesOf as filesIn,
+  mappingOf,
+  writeFiles,
+  type Format as FileFormat,
+} from "../support/world/crm-files.ts";
+import { exportedRows, type Crm, type GivenStaff } from "../support/world/crm.ts";
 
 /**
  * Four customers with an order of five assets each, and twenty people of whom everybody holds one asset: as many as the

@@ -1,10 +1,8 @@
 import Database from "better-sqlite3";
 import type { Draws } from "../simulation/timeline.ts";
 import type { Wished } from "../support/full-check.ts";
-import { canary } from "../support/world/crm.ts";
-import type { CustomerRow, GivenCustomer, GivenStaff, StaffRow } from "../support/world/crm.ts";
-import { orderOf } from "../support/world/small.ts";
-import type { SmallWorld } from "../support/world/small.ts";
+import { canary, type CustomerRow, type GivenCustomer, type GivenStaff, type StaffRow } from "../support/world/crm.ts";
+import { orderOf, type SmallWorld } from "../support/world/small.ts";
 
 interface Asset {
   id: string;

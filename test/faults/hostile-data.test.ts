@@ -20,9 +20,17 @@ import { startChangingProxy } from "../support/reversing-proxy.ts";
 import { isFull, sampled, sizes } from "../support/sizes.ts";
 import { changes, configOf, ledgerOf, platformOf, writeWorld } from "../support/world/small.ts";
 import { sealEnvironment } from "../support/world/crm.ts";
-import { customer, hostileClasses, order, person } from "./hostile-classes.ts";
+import {
+  customer,
+  hostileClasses,
+  order,
+  person,
+  type Held,
+  type HostileClass,
+  type HostileStream,
+  type Row,
+} from "./hostile-classes.ts";
 import { mappingOf } from "../support/world/crm-files.ts";
-import type { Held, HostileClass, HostileStream, Row } from "./hostile-classes.ts";
 
 /**
  * Hostile records stand between clean ones in a real file. The clean ones are synchronised, each hostile one is

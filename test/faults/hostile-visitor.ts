@@ -3,10 +3,8 @@ import { Client } from "undici";
 import type { Person } from "../../src/web/access/person.ts";
 import { Draws } from "../simulation/timeline.ts";
 import type { World } from "../support/cli.ts";
-import { hostileTexts, intrusions, waysOn } from "../support/intruders.ts";
-import type { FoundForm } from "../support/intruders.ts";
-import { servePages } from "../support/served-pages.ts";
-import type { ServedPages } from "../support/served-pages.ts";
+import { hostileTexts, intrusions, waysOn, type FoundForm } from "../support/intruders.ts";
+import { servePages, type ServedPages } from "../support/served-pages.ts";
 import { privateText } from "../support/world/crm.ts";
 
 /** One request as it leaves. */

@@ -2,16 +2,14 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
-import { Cells } from "../support/cells.ts";
-import type { Cell } from "../support/cells.ts";
+import { Cells, type Cell } from "../support/cells.ts";
 import type { Parsed } from "../support/cli.ts";
 import { killAtStep } from "../support/killed-at.ts";
 import { PlatformView } from "../support/platform-view.ts";
 import { goodRunOf } from "../support/program.ts";
 import { isFull } from "../support/sizes.ts";
 import { canary } from "../support/world/crm.ts";
-import { ledgerOf, orderOf, writeWorld } from "../support/world/small.ts";
-import type { SmallWorld } from "../support/world/small.ts";
+import { ledgerOf, orderOf, writeWorld, type SmallWorld } from "../support/world/small.ts";
 
 /**
  * What a person does once, killed at a step of what it makes durable, and said again: it stands whole or not at all,

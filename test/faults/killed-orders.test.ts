@@ -1,17 +1,14 @@
 /** @module-tag long */
 import { rmSync } from "node:fs";
 import { afterAll, describe, expect, it } from "vitest";
-import { Cells } from "../support/cells.ts";
-import type { Cell } from "../support/cells.ts";
+import { Cells, type Cell } from "../support/cells.ts";
 import type { Wished } from "../support/full-check.ts";
 import { earlierKill, killAt } from "../support/killed-at.ts";
-import { killPoints } from "../support/kill-points-names.ts";
-import type { KillPoint } from "../support/kill-points-names.ts";
+import { killPoints, type KillPoint } from "../support/kill-points-names.ts";
 import { goodRunOf, runResultOf } from "../support/program.ts";
 import { isFull } from "../support/sizes.ts";
 import type { GivenOrder } from "../support/world/crm.ts";
-import { ledgerOf, orderOf, writeWorld } from "../support/world/small.ts";
-import type { SmallWorld } from "../support/world/small.ts";
+import { ledgerOf, orderOf, writeWorld, type SmallWorld } from "../support/world/small.ts";
 
 /**
  * What takes two calls of E5, killed at each point of either: an order that moves to another customer, and a renewal

@@ -4,8 +4,7 @@ import { readFileSync } from "node:fs";
 import { afterAll, describe, expect, it } from "vitest";
 import { placeOf } from "../../src/engine/run/canary.ts";
 import type { EndpointId } from "../../src/sandbox/endpoints.ts";
-import { Cells } from "../support/cells.ts";
-import type { Cell } from "../support/cells.ts";
+import { Cells, type Cell } from "../support/cells.ts";
 import type { Parsed } from "../support/cli.ts";
 import { earlierKill, killAt, killAtStep } from "../support/killed-at.ts";
 import { killPoints } from "../support/kill-points-names.ts";
@@ -13,8 +12,7 @@ import { startCrmSync } from "../support/process.ts";
 import { goodRunOf } from "../support/program.ts";
 import { isFull, spread } from "../support/sizes.ts";
 import { company } from "../support/world/crm.ts";
-import { writeWorld } from "../support/world/small.ts";
-import type { SmallWorld } from "../support/world/small.ts";
+import { writeWorld, type SmallWorld } from "../support/world/small.ts";
 
 /**
  * Saved plans whose application is killed: an undo at each point of the life of each of its operations, a part of a

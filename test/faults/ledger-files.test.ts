@@ -18,17 +18,22 @@ import { verifyRecord } from "../../src/ledger/audit/verify-log.ts";
 import type { AuditRow } from "../../src/ledger/audit/audit-log.ts";
 import { headsPath, readKeptHeads } from "../../src/ledger/audit/audit-heads.ts";
 import { seededFraction } from "../../src/sandbox/faults.ts";
-import { Cells } from "../support/cells.ts";
-import type { Cell } from "../support/cells.ts";
-import { dumpOf, dumpsDiffer, framesOf, imageOf } from "../support/ledger-bytes.ts";
-import type { Dump, Frame } from "../support/ledger-bytes.ts";
+import { Cells, type Cell } from "../support/cells.ts";
+import { dumpOf, dumpsDiffer, framesOf, imageOf, type Dump, type Frame } from "../support/ledger-bytes.ts";
 import { LedgerView } from "../support/ledger-view.ts";
 import { startCrmSync } from "../support/process.ts";
-import { goodRunOf } from "../support/program.ts";
-import type { Ended } from "../support/program.ts";
+import { goodRunOf, type Ended } from "../support/program.ts";
 import { isFull, sampled, sizes } from "../support/sizes.ts";
-import { again, base, changeOf, ledgerOf, platformOf, together, writeWorld } from "../support/world/small.ts";
-import type { SmallWorld } from "../support/world/small.ts";
+import {
+  again,
+  base,
+  changeOf,
+  ledgerOf,
+  platformOf,
+  together,
+  writeWorld,
+  type SmallWorld,
+} from "../support/world/small.ts";
 
 /**
  * What happens to the files of a ledger from outside: taken away while a run is on, torn, flipped. No fault here may

@@ -4,12 +4,10 @@ import { mkdirSync, statfsSync } from "node:fs";
 import Database from "better-sqlite3";
 import { afterAll, describe, expect, it, onTestFinished } from "vitest";
 import { exitCodes } from "../../src/base/errors.ts";
-import { Cells } from "../support/cells.ts";
-import type { Cell } from "../support/cells.ts";
+import { Cells, type Cell } from "../support/cells.ts";
 import type { Parsed } from "../support/cli.ts";
 import { startCrmSync } from "../support/process.ts";
-import { goodRunOf } from "../support/program.ts";
-import type { Ended } from "../support/program.ts";
+import { goodRunOf, type Ended } from "../support/program.ts";
 import { isFull } from "../support/sizes.ts";
 import { changeOf, writeWorld } from "../support/world/small.ts";
 

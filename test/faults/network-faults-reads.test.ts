@@ -4,12 +4,10 @@ import { afterAll, describe, expect, it } from "vitest";
 import { meaningOf } from "../../src/contract/codes.ts";
 import { endpoints } from "../../src/contract/endpoints.ts";
 import type { FaultRule } from "../../src/sandbox/faults.ts";
-import { Cells } from "../support/cells.ts";
-import type { Cell } from "../support/cells.ts";
+import { Cells, type Cell } from "../support/cells.ts";
 import { goodRunOf, runResultOf } from "../support/program.ts";
 import { isFull, isSample, sizes, spread } from "../support/sizes.ts";
-import { base, changeOf, ledgerOf, writeWorld } from "../support/world/small.ts";
-import type { Change } from "../support/world/small.ts";
+import { base, changeOf, ledgerOf, writeWorld, type Change } from "../support/world/small.ts";
 
 /**
  * Every reading operation meets every fault of the network, in the situations in which something is concluded from it:

@@ -2,16 +2,22 @@
 import { spawnSync } from "node:child_process";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { basePaths, endpoints } from "../../src/contract/endpoints.ts";
-import { seededFraction } from "../../src/sandbox/faults.ts";
-import type { FaultRule } from "../../src/sandbox/faults.ts";
+import { seededFraction, type FaultRule } from "../../src/sandbox/faults.ts";
 import { Cells } from "../support/cells.ts";
 import { goodRunOf, runResultOf } from "../support/program.ts";
 import { startReversingProxy } from "../support/reversing-proxy.ts";
 import { isFull, isSample, sizes, spread } from "../support/sizes.ts";
-import { Certificates, startTlsRoad } from "../support/tls-road.ts";
-import type { RoadFault } from "../support/tls-road.ts";
-import { again, changeOf, changesByEndpoint, nthCallOf, together, writeWorld } from "../support/world/small.ts";
-import type { Change, SmallWorld } from "../support/world/small.ts";
+import { Certificates, startTlsRoad, type RoadFault } from "../support/tls-road.ts";
+import {
+  again,
+  changeOf,
+  changesByEndpoint,
+  nthCallOf,
+  together,
+  writeWorld,
+  type Change,
+  type SmallWorld,
+} from "../support/world/small.ts";
 
 /**
  * Every writing operation meets every fault of the network, once, before or after the platform did it. Whatever the

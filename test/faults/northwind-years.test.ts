@@ -5,8 +5,7 @@ import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { northwindConfig, northwindDirectory, northwindIsMissing, northwindIsThere } from "../support/northwind.ts";
 import { NorthwindLife } from "../support/northwind-edits.ts";
-import { crmSync } from "../support/program.ts";
-import type { Ended } from "../support/program.ts";
+import { crmSync, type Ended } from "../support/program.ts";
 import { sizes } from "../support/sizes.ts";
 import { folder, openSandbox } from "../support/world/start.ts";
 

@@ -1,11 +1,9 @@
 import { rmSync } from "node:fs";
 import { afterAll, describe, expect, it } from "vitest";
-import { Cells } from "../support/cells.ts";
-import type { Cell } from "../support/cells.ts";
+import { Cells, type Cell } from "../support/cells.ts";
 import type { Parsed } from "../support/cli.ts";
 import { goodRunOf } from "../support/program.ts";
-import { writeWorld } from "../support/world/small.ts";
-import type { SmallWorld } from "../support/world/small.ts";
+import { writeWorld, type SmallWorld } from "../support/world/small.ts";
 
 /** More work than calls are allowed at once: half of the customers have a new order, the others somebody new. */
 const customers = 8;

@@ -7,8 +7,7 @@ import { routes } from "../../src/sandbox/endpoints.ts";
 import { simulationFolder } from "../simulation/simulate.ts";
 import { Draws } from "../simulation/timeline.ts";
 import { sampled } from "../support/sizes.ts";
-import { complaint, RateWorld } from "./daemon-in-weather.ts";
-import type { RateOptions, Sent, Weather } from "./daemon-in-weather.ts";
+import { complaint, RateWorld, type RateOptions, type Sent, type Weather } from "./daemon-in-weather.ts";
 
 /**
  * How often the services are called while they are in trouble, through all layers of the program (client, reconciling,

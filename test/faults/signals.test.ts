@@ -5,11 +5,9 @@
 import { afterAll, describe, expect, it } from "vitest";
 import type { EndpointId } from "../../src/sandbox/endpoints.ts";
 import { Draws } from "../simulation/timeline.ts";
-import { Cells } from "../support/cells.ts";
-import type { Cell } from "../support/cells.ts";
+import { Cells, type Cell } from "../support/cells.ts";
 import type { Parsed } from "../support/cli.ts";
-import { startCrmSync } from "../support/process.ts";
-import type { Running } from "../support/process.ts";
+import { startCrmSync, type Running } from "../support/process.ts";
 import { sizes, spread } from "../support/sizes.ts";
 import { writeWorld } from "../support/world/small.ts";
 import { GrowingCrm } from "./growing-crm.ts";

@@ -7,8 +7,7 @@ import { z } from "zod";
 import { seededFraction } from "../../src/sandbox/faults.ts";
 import { newSandbox } from "../support/world/start.ts";
 import type { Sandbox } from "../../src/sandbox/sandbox.ts";
-import { startService } from "../source/http-service.ts";
-import type { Answer } from "../source/http-service.ts";
+import { startService, type Answer } from "../source/http-service.ts";
 import type { Asked } from "../support/http-server.ts";
 import { whyNotAsNobody } from "../support/as-user.ts";
 import { crmSync, goodRunOf, runJob } from "../support/program.ts";
@@ -17,10 +16,17 @@ import { temporaryFolder } from "../support/northwind.ts";
 import { sampled, sizes } from "../support/sizes.ts";
 import { configOf, ledgerOf, platformOf } from "../support/world/small.ts";
 import { sealEnvironment } from "../support/world/crm.ts";
-import { filesOf, formats, laterExport, peopleOf, wholeExport, writeExport } from "./exports.ts";
-import type { Format, HttpShape } from "./exports.ts";
-import { latin1, lines, people, shrank, tables } from "./source-troubles.ts";
-import type { People, Trouble } from "./source-troubles.ts";
+import {
+  filesOf,
+  formats,
+  laterExport,
+  peopleOf,
+  wholeExport,
+  writeExport,
+  type Format,
+  type HttpShape,
+} from "./exports.ts";
+import { latin1, lines, people, shrank, tables, type People, type Trouble } from "./source-troubles.ts";
 
 /**
  * A source that is not what it should be takes nothing away: the platform is as it was, judged by itself, the run

@@ -1,12 +1,10 @@
 import { truncateSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, expect, it } from "vitest";
-import { Cells } from "../support/cells.ts";
-import type { Cell } from "../support/cells.ts";
+import { Cells, type Cell } from "../support/cells.ts";
 import { goodRunOf, runResultOf } from "../support/program.ts";
 import { canary } from "../support/world/crm.ts";
-import { again, base, together, writeWorld } from "../support/world/small.ts";
-import type { SmallWorld } from "../support/world/small.ts";
+import { again, base, together, writeWorld, type SmallWorld } from "../support/world/small.ts";
 
 /** Two customers with two people each; every job reads a part of it. */
 const jobs = `{ everything: { kind: sync, streams: [customers, orders, staff] }, contracts: { kind: sync, streams: [customers, orders] },

@@ -1,6 +1,5 @@
 import type { Living } from "./life.ts";
-import { elements, member, text } from "./operations.ts";
-import type { Json } from "./operations.ts";
+import { elements, member, text, type Json } from "./operations.ts";
 
 /**
  * What a person knows from the pages of the platform and of the program: the numbers that the services gave, and the

@@ -1,22 +1,17 @@
-import { execFileSync, spawn } from "node:child_process";
-import type { ChildProcess } from "node:child_process";
+import { execFileSync, spawn, type ChildProcess } from "node:child_process";
 import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
-import { createServer } from "node:http";
-import type { RequestListener } from "node:http";
+import { createServer, type RequestListener } from "node:http";
 import type { AddressInfo } from "node:net";
 import { dirname, join } from "node:path";
 import type { Readable } from "node:stream";
 import { text as textOf } from "node:stream/consumers";
 import { fetch } from "undici";
 import { parseDocument } from "yaml";
-import type { Company } from "./company.ts";
-import { beginning, everything, exported, twoSources } from "./company.ts";
+import { type Company, beginning, everything, exported, twoSources } from "./company.ts";
 import { learnNames } from "./names.ts";
-import type { Json } from "./operations.ts";
-import { member, parseExactly, text } from "./operations.ts";
+import { type Json, member, parseExactly, text } from "./operations.ts";
 import { platformState } from "./platform.ts";
-import type { Call, Cut, Recorder } from "./recorder.ts";
-import { startRecorder } from "./recorder.ts";
+import { type Call, type Cut, type Recorder, startRecorder } from "./recorder.ts";
 import { stabiliser } from "./stable.ts";
 
 export const project = join(import.meta.dirname, "../..");

@@ -1,10 +1,8 @@
 import { existsSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { differences } from "./difference.ts";
-import type { Difference } from "./difference.ts";
-import { install, Living, startSandbox } from "./life.ts";
-import type { Life, Platform } from "./life.ts";
+import { differences, type Difference } from "./difference.ts";
+import { install, Living, startSandbox, type Life, type Platform } from "./life.ts";
 import type { Json } from "./operations.ts";
 import { accepted, renamed } from "./accepted.ts";
 import { written } from "./write.ts";

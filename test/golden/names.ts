@@ -1,6 +1,5 @@
 import type { Call } from "./recorder.ts";
-import { elements, member, text } from "./operations.ts";
-import type { Json } from "./operations.ts";
+import { elements, member, text, type Json } from "./operations.ts";
 
 /**
  * Names for what the services number: `enterprise(C1)`, `person(C1/anna)`, `number(A1)`. They come from what a number

@@ -1,7 +1,6 @@
 import { fetch } from "undici";
 import type { Call } from "./recorder.ts";
-import type { Json } from "./operations.ts";
-import { basePaths, elements, member, operationOf, parseExactly, text } from "./operations.ts";
+import { type Json, basePaths, elements, member, operationOf, parseExactly, text } from "./operations.ts";
 
 /** Members that the services number or date by themselves. */
 const left = new Set(["id", "userId", "createTime", "updateTime", "merchandiseInsId", "assetInsId", "orderBy"]);

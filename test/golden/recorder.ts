@@ -1,9 +1,7 @@
-import { createServer, request } from "node:http";
-import type { IncomingMessage, Server, ServerResponse } from "node:http";
+import { createServer, request, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { buffer } from "node:stream/consumers";
-import type { Json, Service } from "./operations.ts";
-import { operationOf, parseExactly } from "./operations.ts";
+import { type Json, type Service, operationOf, parseExactly } from "./operations.ts";
 
 /** A call of a service that passed the recorder. */
 export interface Call {

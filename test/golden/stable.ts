@@ -1,5 +1,4 @@
-import { member, text as textOf } from "./operations.ts";
-import type { Json } from "./operations.ts";
+import { member, text as textOf, type Json } from "./operations.ts";
 
 /** What a life may show of itself that is different each time, and what stands for it. */
 export interface Stable {

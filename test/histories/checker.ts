@@ -1,8 +1,7 @@
 import type { Hold } from "../simulation/questions.ts";
 import type { SimulatedServices } from "../simulation/services.ts";
 import { seatsOtherwise } from "./holdings.ts";
-import { accountsLeft, loginOf } from "./model.ts";
-import type { CrmNow } from "./model.ts";
+import { accountsLeft, loginOf, type CrmNow } from "./model.ts";
 
 /** How many of something there are, by key. */
 type Counts = ReadonlyMap<string, number>;

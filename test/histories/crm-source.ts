@@ -1,21 +1,17 @@
 import { mkdirSync, rmSync, utimesSync, writeFileSync } from "node:fs";
-import { createServer } from "node:http";
-import type { Server } from "node:http";
+import { createServer, type Server } from "node:http";
 import { join } from "node:path";
 import { z } from "zod";
 import type { JsonObject } from "../../src/base/canonical-json.ts";
-import { streams } from "../../src/crm/model.ts";
-import type { Stream } from "../../src/crm/model.ts";
+import { streams, type Stream } from "../../src/crm/model.ts";
 import { createStaging } from "../../src/ledger/records/staging.ts";
 import type { ReadOutcome, SourceItem } from "../../src/source/reader.ts";
 import { sourceSettingsSchema } from "../../src/source/source-settings.ts";
-import { createSource } from "../../src/source/source.ts";
-import type { Source } from "../../src/source/source.ts";
+import { createSource, type Source } from "../../src/source/source.ts";
 import { mappedSource } from "../simulation/crm-source.ts";
 import type { Draws, Timeline } from "../simulation/timeline.ts";
 import { lines, mappingOf } from "../support/world/crm-files.ts";
-import { whole } from "./misreads.ts";
-import type { Misread } from "./misreads.ts";
+import { whole, type Misread } from "./misreads.ts";
 
 /** How a CRM is read: by rows in memory, from files, each with a marker and all with a table, or from paged lists. */
 export type Road = "memory" | "files" | "lists";

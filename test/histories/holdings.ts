@@ -1,6 +1,5 @@
 import type { SimulatedServices } from "../simulation/services.ts";
-import { loginOf } from "./model.ts";
-import type { CrmNow, PersonNow } from "./model.ts";
+import { loginOf, type CrmNow, type PersonNow } from "./model.ts";
 
 /** An asset with the lines of which something is in it, and of which anything ever was. */
 interface ShownAsset {

@@ -1,7 +1,5 @@
-import type { JsonObject } from "../../src/base/canonical-json.ts";
-import { isJsonObject } from "../../src/base/canonical-json.ts";
-import { streams } from "../../src/crm/model.ts";
-import type { Stream } from "../../src/crm/model.ts";
+import { type JsonObject, isJsonObject } from "../../src/base/canonical-json.ts";
+import { streams, type Stream } from "../../src/crm/model.ts";
 import type { Draws } from "../simulation/timeline.ts";
 
 /** What a list of a service says of itself and gives: its total, its records in all, and those of a page. */

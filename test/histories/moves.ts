@@ -1,6 +1,5 @@
 import { policySettingsSchema } from "../../src/engine/model/policy-settings.ts";
-import { limitsSettingsSchema } from "../../src/engine/run/run-settings.ts";
-import type { LimitsSettings } from "../../src/engine/run/run-settings.ts";
+import { limitsSettingsSchema, type LimitsSettings } from "../../src/engine/run/run-settings.ts";
 import type { Configuration } from "../simulation/engine.ts";
 import type { Draws } from "../simulation/timeline.ts";
 import type { Road } from "./crm-source.ts";

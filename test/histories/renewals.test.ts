@@ -1,7 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { settle } from "./edits.ts";
-import { CrmNow } from "./model.ts";
-import type { Line, OrderNow } from "./model.ts";
+import { CrmNow, type Line, type OrderNow } from "./model.ts";
 import { setCancelled } from "./renewals.ts";
 
 /** O1 with L1, renewed by L2 of O2, renewed by L3 of O3; somebody holds an asset of L1. */

@@ -2,10 +2,8 @@ import { correctClock, reassign } from "../../src/requests/decisions.ts";
 import { exitCodes, Problem } from "../../src/base/errors.ts";
 import { TrustedClock } from "../../src/engine/run/trusted-clock.ts";
 import { rowsOf } from "../support/world/start.ts";
-import { whose } from "./life.ts";
-import type { Life } from "./life.ts";
-import { cappedList, isOther, isShown, lacking, lostTable, misread, stale } from "./misreads.ts";
-import type { Misread } from "./misreads.ts";
+import { whose, type Life } from "./life.ts";
+import { cappedList, isOther, isShown, lacking, lostTable, misread, stale, type Misread } from "./misreads.ts";
 import { hour } from "./moves.ts";
 
 /** So long history is kept: longer than any lasts. */

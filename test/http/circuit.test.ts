@@ -1,6 +1,5 @@
 import { expect, test } from "vitest";
-import { createCircuit } from "../../src/http/circuit.ts";
-import type { Circuit } from "../../src/http/circuit.ts";
+import { createCircuit, type Circuit } from "../../src/http/circuit.ts";
 import { createLeapClock } from "./scripted-service.ts";
 
 function failing(circuit: Circuit, times: number): void {

@@ -1,7 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
-import { createLeapClock, refusal, startClient, startService, success } from "./scripted-service.ts";
-import type { Reply } from "./scripted-service.ts";
+import { createLeapClock, refusal, startClient, startService, success, type Reply } from "./scripted-service.ts";
 
 /** What never ends where a probe is not given back would hold the test for minutes. */
 const soon = { timeout: 20_000 };

@@ -2,10 +2,8 @@ import { describe, expect, test } from "vitest";
 import { z } from "zod";
 
 import { ReadFailure } from "../../src/http/call.ts";
-import type { Transport } from "../../src/http/transport.ts";
-import { TransportFailure } from "../../src/http/transport.ts";
-import { createLeapClock, refusal, startClient, startService, success } from "./scripted-service.ts";
-import type { Reply } from "./scripted-service.ts";
+import { type Transport, TransportFailure } from "../../src/http/transport.ts";
+import { createLeapClock, refusal, startClient, startService, success, type Reply } from "./scripted-service.ts";
 
 const listCall = {
   endpoint: "M6",

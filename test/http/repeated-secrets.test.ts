@@ -4,8 +4,7 @@ import { noDataSchema } from "../../src/contract/answer-fields.ts";
 import { ReadFailure } from "../../src/http/call.ts";
 import { z } from "zod";
 import { around, shownOf, spellings } from "../support/secret-spellings.ts";
-import { refusal, startClient, startService, success } from "./scripted-service.ts";
-import type { Reply } from "./scripted-service.ts";
+import { refusal, startClient, startService, success, type Reply } from "./scripted-service.ts";
 
 const token = "Tok3n-9f8E7d6C5b4A3zQw";
 const secret = "sk_Live 7uVw<x>&%41-pass";

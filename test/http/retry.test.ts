@@ -1,6 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { backoffMs, createRetryBudget, retryAfterMs, retryRead } from "../../src/http/retry.ts";
-import type { FailedAttempt } from "../../src/http/retry.ts";
+import { backoffMs, createRetryBudget, retryAfterMs, retryRead, type FailedAttempt } from "../../src/http/retry.ts";
 import { createLeapClock } from "./scripted-service.ts";
 
 const options = { baseMs: 200, capMs: 20_000 };

@@ -2,16 +2,12 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { pino } from "pino";
 import { onTestFinished } from "vitest";
 
-import type { Clock } from "../../src/base/clock.ts";
-import { systemClock } from "../../src/base/clock.ts";
+import { type Clock, systemClock } from "../../src/base/clock.ts";
 import { systemRandomness } from "../../src/base/ids.ts";
-import type { ClientDependencies, ServiceClient } from "../../src/http/client.ts";
-import { createServiceClient } from "../../src/http/client.ts";
+import { type ClientDependencies, type ServiceClient, createServiceClient } from "../../src/http/client.ts";
 import type { ServiceName } from "../../src/contract/endpoints.ts";
-import type { ServiceSettings } from "../../src/http/http-settings.ts";
-import { serviceSettingsSchema } from "../../src/http/http-settings.ts";
-import { startServer } from "../support/http-server.ts";
-import type { Asked } from "../support/http-server.ts";
+import { type ServiceSettings, serviceSettingsSchema } from "../../src/http/http-settings.ts";
+import { startServer, type Asked } from "../support/http-server.ts";
 
 /** What the server answers: JSON with a status, or whatever the function does to the socket. */
 export type Reply =

@@ -1,11 +1,9 @@
 import { expect, it } from "vitest";
 import { z } from "zod";
 import { documentedCodes } from "../../src/contract/codes.ts";
-import { callOutcomes } from "../../src/http/conclusion.ts";
-import type { SeenCall } from "../../src/http/conclusion.ts";
+import { callOutcomes, type SeenCall } from "../../src/http/conclusion.ts";
 import { closedRecordCode } from "../../src/engine/plan/owner.ts";
-import { refusal, startClient, startService, success } from "./scripted-service.ts";
-import type { Reply } from "./scripted-service.ts";
+import { refusal, startClient, startService, success, type Reply } from "./scripted-service.ts";
 
 /** What a service or a source may put where a code belongs. */
 const hostile = [

@@ -4,12 +4,10 @@ import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 
 import { KnownSecrets } from "../../src/base/known-secrets.ts";
-import type { TokenSource } from "../../src/http/http-settings.ts";
-import { serviceSettingsSchema, tokenSourceSchema } from "../../src/http/http-settings.ts";
+import { type TokenSource, serviceSettingsSchema, tokenSourceSchema } from "../../src/http/http-settings.ts";
 import { readTokenSource } from "../../src/http/token-sources.ts";
 import { createTokenProvider } from "../../src/http/tokens.ts";
-import { createLeapClock, startService } from "./scripted-service.ts";
-import type { Reply } from "./scripted-service.ts";
+import { createLeapClock, startService, type Reply } from "./scripted-service.ts";
 import type { Asked } from "../support/http-server.ts";
 
 const known = new KnownSecrets();

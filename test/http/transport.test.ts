@@ -1,7 +1,6 @@
 import { onTestFinished, expect, test } from "vitest";
 
-import { createTransport } from "../../src/http/transport.ts";
-import type { TransportRequest } from "../../src/http/transport.ts";
+import { createTransport, type TransportRequest } from "../../src/http/transport.ts";
 import { startService, success } from "./scripted-service.ts";
 
 function transportTo(baseUrl: string, callTimeoutMs: number) {

@@ -1,13 +1,11 @@
-import { createServer } from "node:net";
-import type { AddressInfo } from "node:net";
+import { createServer, type AddressInfo } from "node:net";
 import { setImmediate as turn } from "node:timers/promises";
 import { z } from "zod";
 import { describe, expect, test } from "vitest";
 
 import { noDataSchema } from "../../src/contract/answer-fields.ts";
 import { staffAddedSchema } from "../../src/contract/member-center.ts";
-import { refusal, startClient, startService, success } from "./scripted-service.ts";
-import type { Reply } from "./scripted-service.ts";
+import { refusal, startClient, startService, success, type Reply } from "./scripted-service.ts";
 
 const nonce = "0123456789abcdef0123456789abcdef";
 const createCall = {

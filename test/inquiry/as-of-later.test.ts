@@ -1,8 +1,7 @@
 import { expect, it, onTestFinished } from "vitest";
 import { standAsOf } from "../../src/inquiry/as-of/as-of.ts";
-import { statementHeader } from "../../src/inquiry/statement/statement.ts";
+import { statementHeader, statements } from "../../src/inquiry/statement/statement.ts";
 import { ReadOnlyLedger } from "../../src/inquiry/read-only-ledger.ts";
-import { statements } from "../../src/inquiry/statement/statement.ts";
 import { openReadOnly } from "../../src/ledger/database/database.ts";
 import { ask } from "../support/world/asked.ts";
 import { LedgerWorld } from "../support/world/ledger-world.ts";

@@ -12,8 +12,7 @@ import { openReadOnly } from "../../src/ledger/database/database.ts";
 import { company } from "../support/world/crm.ts";
 import { rowsOf, statementKinds } from "./statement/stated.ts";
 import { openHolds, operationsOf, unsettled } from "../support/asking.ts";
-import { world } from "../support/cli.ts";
-import type { Parsed, World } from "../support/cli.ts";
+import { world, type Parsed, type World } from "../support/cli.ts";
 
 const period = { label: "2026", zone: "UTC", from: "2000-01-01T00:00:00.000Z", to: "2100-01-01T00:00:00.000Z" };
 

@@ -2,8 +2,7 @@ import type Database from "better-sqlite3";
 import { describe, expect, it } from "vitest";
 import { openLedger, sqlite } from "../support/world/start.ts";
 import { everyStatement } from "./every-statement.ts";
-import { ownTokens, queriesOf, withInner } from "./parsed-statement.ts";
-import type { Query, Token } from "./parsed-statement.ts";
+import { ownTokens, queriesOf, withInner, type Query, type Token } from "./parsed-statement.ts";
 
 type Columns = (table: string) => ReadonlySet<string> | undefined;
 

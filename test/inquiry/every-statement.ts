@@ -1,15 +1,13 @@
 import { join } from "node:path";
 import Database from "better-sqlite3";
 import { expect, onTestFinished, vi } from "vitest";
-import { openInquiry } from "../../src/inquiry/inquiry.ts";
-import type { Inquiry } from "../../src/inquiry/inquiry.ts";
+import { openInquiry, type Inquiry } from "../../src/inquiry/inquiry.ts";
 import { copyWhileWritten, ledgerFacts, requireIntact } from "../../src/ledger/database/backup.ts";
 import { statements } from "../../src/ledger/database/statements.ts";
 import type { OrderPriced } from "../../src/resources/order/state/changes.ts";
 import { update } from "../ledger/opened.ts";
 import { ask } from "../support/world/asked.ts";
-import { collect } from "../support/world/ledger-world.ts";
-import type { LedgerWorld } from "../support/world/ledger-world.ts";
+import { collect, type LedgerWorld } from "../support/world/ledger-world.ts";
 import { key, orderRecord } from "../support/world/records.ts";
 import { folder as newFolder } from "../support/world/start.ts";
 import { agreedWorld } from "./agreed-world.ts";

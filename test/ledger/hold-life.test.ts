@@ -1,6 +1,11 @@
 import { describe, expect, it } from "vitest";
-import { holdEvents, holdLife, holdStates, questionStateOf } from "../../src/ledger/decisions/hold-life.ts";
-import type { HoldState } from "../../src/ledger/decisions/hold-life.ts";
+import {
+  holdEvents,
+  holdLife,
+  holdStates,
+  questionStateOf,
+  type HoldState,
+} from "../../src/ledger/decisions/hold-life.ts";
 
 /** Every cell: what each event makes of each state, in the order of `holdEvents`. `!`: refused; `-`: nothing. */
 const table: Record<HoldState, string> = {

@@ -1,9 +1,7 @@
-import type { JsonObject } from "../../src/base/canonical-json.ts";
-import { sha256 } from "../../src/base/canonical-json.ts";
+import { type JsonObject, sha256 } from "../../src/base/canonical-json.ts";
 import type { Conclusion } from "../../src/ledger/journal/attempt-tables.ts";
 import type { Ledger } from "../../src/ledger/ledger.ts";
-import { operation } from "../../src/engine/model/operation.ts";
-import type { Operation } from "../../src/engine/model/operation.ts";
+import { operation, type Operation } from "../../src/engine/model/operation.ts";
 import type { OperationShapes } from "../../src/engine/model/resource.ts";
 import type { Draft } from "../../src/engine/model/shape.ts";
 import { key } from "../support/world/records.ts";

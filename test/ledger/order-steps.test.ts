@@ -1,8 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { operation } from "../../src/engine/model/operation.ts";
-import type { Operation } from "../../src/engine/model/operation.ts";
-import { applyChanges } from "../../src/engine/model/state.ts";
-import type { StateChange } from "../../src/engine/model/state.ts";
+import { operation, type Operation } from "../../src/engine/model/operation.ts";
+import { applyChanges, type StateChange } from "../../src/engine/model/state.ts";
 import { asset, product } from "../support/world/instances.ts";
 import { LedgerWorld } from "../support/world/ledger-world.ts";
 import { customerRecord, key, orderRecord } from "../support/world/records.ts";

@@ -1,13 +1,10 @@
 import { existsSync, readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import type { JsonObject } from "../../src/base/canonical-json.ts";
-import { parseJsonObject, sha256 } from "../../src/base/canonical-json.ts";
-import type { Stream } from "../../src/crm/model.ts";
-import { privateFields } from "../../src/crm/model.ts";
+import { type JsonObject, parseJsonObject, sha256 } from "../../src/base/canonical-json.ts";
+import { type Stream, privateFields } from "../../src/crm/model.ts";
 import { commitmentTo, privatise, withMarkers } from "../../src/ledger/private/private.ts";
 import type { Ledger } from "../../src/ledger/ledger.ts";
-import { isPrivateMarker, privateMarker } from "../../src/engine/model/references.ts";
-import type { PrivateMarker } from "../../src/engine/model/references.ts";
+import { isPrivateMarker, privateMarker, type PrivateMarker } from "../../src/engine/model/references.ts";
 import { doneWith, intend, problemOf, update } from "./opened.ts";
 import { customerRecord, key, orderRecord, staffRecord } from "../support/world/records.ts";
 import { openLedger, sealSecret, sqlite } from "../support/world/start.ts";

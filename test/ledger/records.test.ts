@@ -1,6 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { JsonObject } from "../../src/base/canonical-json.ts";
-import { sha256 } from "../../src/base/canonical-json.ts";
+import { type JsonObject, sha256 } from "../../src/base/canonical-json.ts";
 import type { Stream } from "../../src/crm/model.ts";
 import type { Ledger } from "../../src/ledger/ledger.ts";
 import { key } from "../support/world/records.ts";

@@ -1,10 +1,8 @@
 import { describe, expect, it } from "vitest";
 import type { Ledger } from "../../src/ledger/ledger.ts";
-import type { NewRequest, RequestName } from "../../src/engine/model/requests.ts";
+import { type NewRequest, type RequestName, theCrm, only, subjectOf } from "../../src/engine/model/requests.ts";
 import { operation } from "../../src/engine/model/operation.ts";
-import { theCrm, only, subjectOf } from "../../src/engine/model/requests.ts";
-import { applyChanges } from "../../src/engine/model/state.ts";
-import type { StateChange } from "../../src/engine/model/state.ts";
+import { applyChanges, type StateChange } from "../../src/engine/model/state.ts";
 import { key } from "../support/world/records.ts";
 import { changeFile, openLedger, rowsOf } from "../support/world/start.ts";
 import { intend } from "./opened.ts";

@@ -1,8 +1,7 @@
 import { expect, it } from "vitest";
 import { systemClock, toInstant } from "../../src/base/clock.ts";
 import type { Ledger } from "../../src/ledger/ledger.ts";
-import { operation } from "../../src/engine/model/operation.ts";
-import type { Operation } from "../../src/engine/model/operation.ts";
+import { operation, type Operation } from "../../src/engine/model/operation.ts";
 import { ask } from "../support/world/asked.ts";
 import { key } from "../support/world/records.ts";
 import { openLedger, sqlite } from "../support/world/start.ts";

@@ -1,6 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { ReadingWorld } from "../support/world/reading-world.ts";
-import type { Cut } from "../support/world/reading-world.ts";
+import { ReadingWorld, type Cut } from "../support/world/reading-world.ts";
 
 const hour = 3_600_000;
 

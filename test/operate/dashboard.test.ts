@@ -1,8 +1,7 @@
 import { copyFileSync, renameSync } from "node:fs";
 import { expect, it } from "vitest";
 import { runsOf } from "../support/asking.ts";
-import { world } from "../support/cli.ts";
-import type { World } from "../support/cli.ts";
+import { world, type World } from "../support/cli.ts";
 import { showing } from "../support/showing.ts";
 import { company } from "../support/world/crm.ts";
 

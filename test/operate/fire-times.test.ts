@@ -1,7 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { parseCron } from "../../src/base/cron.ts";
-import type { Cron } from "../../src/base/cron.ts";
+import { parseCron, type Cron } from "../../src/base/cron.ts";
 import { latestFireTime, nextFireTime } from "../../src/operate/fire-times.ts";
 import { cron, day, hour, minute } from "./hand-schedule.ts";
 

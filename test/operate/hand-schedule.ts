@@ -1,10 +1,8 @@
 import { pino } from "pino";
 import type { Clock } from "../../src/base/clock.ts";
-import { parseCron } from "../../src/base/cron.ts";
-import type { Cron } from "../../src/base/cron.ts";
+import { parseCron, type Cron } from "../../src/base/cron.ts";
 import type { BoundJob } from "../../src/operate/job.ts";
-import { Schedule } from "../../src/operate/schedule.ts";
-import type { ScheduledOutcome, ScheduledRun, FireTimeStore } from "../../src/operate/schedule.ts";
+import { Schedule, type ScheduledOutcome, type ScheduledRun, type FireTimeStore } from "../../src/operate/schedule.ts";
 
 export const minute = 60_000;
 export const hour = 60 * minute;

@@ -1,8 +1,7 @@
 import { readdirSync, writeFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { world } from "../support/cli.ts";
-import { operator, showing } from "../support/showing.ts";
-import type { Showing, Shown } from "../support/showing.ts";
+import { operator, showing, type Showing, type Shown } from "../support/showing.ts";
 
 const orders = "/reports/2026-11/statement?kind=orders";
 

@@ -1,11 +1,9 @@
 import { renameSync } from "node:fs";
 import { expect, it, onTestFinished } from "vitest";
-import { LedgerReading } from "../../src/operate/measured.ts";
-import type { MeasuredLedger } from "../../src/operate/measured.ts";
+import { LedgerReading, type MeasuredLedger } from "../../src/operate/measured.ts";
 import { systemClock } from "../../src/base/clock.ts";
 import { openInquiry } from "../../src/inquiry/inquiry.ts";
-import { world } from "../support/cli.ts";
-import type { World } from "../support/cli.ts";
+import { world, type World } from "../support/cli.ts";
 import { company } from "../support/world/crm.ts";
 import { openLedger } from "../support/world/start.ts";
 

@@ -1,8 +1,6 @@
 import { Draws } from "../support/draws.ts";
-import { MovingCrm } from "../support/world/moving-crm.ts";
-import type { CrmCustomer, Road } from "../support/world/moving-crm.ts";
-import { ReadingWorld } from "../support/world/reading-world.ts";
-import type { Cut } from "../support/world/reading-world.ts";
+import { MovingCrm, type CrmCustomer, type Road } from "../support/world/moving-crm.ts";
+import { ReadingWorld, type Cut } from "../support/world/reading-world.ts";
 import { believesAll } from "../support/world/acceptances.ts";
 
 const minute = 60_000;

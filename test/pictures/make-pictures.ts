@@ -1,8 +1,7 @@
 import { mkdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
-import { browserPath, lookAs, schemes, widths } from "../support/browser.ts";
-import type { Width } from "../support/browser.ts";
+import { browserPath, lookAs, schemes, widths, type Width } from "../support/browser.ts";
 import { openBrowser, serveWorld, Visitor } from "../faults/browser-world.ts";
 
 /*

@@ -4,11 +4,9 @@ import { pino } from "pino";
 import { systemClock } from "../../src/base/clock.ts";
 import { systemRandomness } from "../../src/base/ids.ts";
 import { assumptionSettingsSchema } from "../../src/contract/assumption-settings.ts";
-import type { Platform } from "../../src/platform/platform.ts";
-import { createPlatform } from "../../src/platform/platform.ts";
+import { type Platform, createPlatform } from "../../src/platform/platform.ts";
 import { memberCenterSettingsSchema, orderServiceSettingsSchema } from "../../src/platform/service-settings.ts";
-import { startService, success } from "../http/scripted-service.ts";
-import type { Reply } from "../http/scripted-service.ts";
+import { startService, success, type Reply } from "../http/scripted-service.ts";
 import type { Asked } from "../support/http-server.ts";
 
 export const nonce = "00112233445566778899aabbccddeeff";

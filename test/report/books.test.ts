@@ -1,6 +1,5 @@
 import { expect, it } from "vitest";
-import { blockersText } from "../../src/report/books.ts";
-import type { Blocker } from "../../src/report/books.ts";
+import { blockersText, type Blocker } from "../../src/report/books.ts";
 import { plainView } from "../../src/report/text.ts";
 
 it("says on the clocks of the zone when a source was read last that stands in the way of a closing", () => {

@@ -2,8 +2,8 @@ import stringWidth from "string-width";
 import { describe, expect, it } from "vitest";
 import { nextForDeferral } from "../../src/report/next-steps.ts";
 import { runsText } from "../../src/report/runs.ts";
-import { renderTable } from "../../src/report/text.ts";
 import {
+  renderTable,
   ageOf,
   explainCommand,
   instantText,

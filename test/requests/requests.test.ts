@@ -1,8 +1,7 @@
 import { expect, it, onTestFinished } from "vitest";
 import { openApplication } from "../../src/app/application.ts";
 import { askingForLocks } from "../../src/requests/locks.ts";
-import { askFor } from "../../src/requests/requests.ts";
-import type { RequestDesk, RequestResult } from "../../src/requests/requests.ts";
+import { askFor, type RequestDesk, type RequestResult } from "../../src/requests/requests.ts";
 import { exitCodes } from "../../src/base/errors.ts";
 import { world } from "../support/cli.ts";
 import { key } from "../support/world/records.ts";

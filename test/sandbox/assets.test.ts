@@ -1,7 +1,6 @@
 import { expect, test } from "vitest";
 import { asset, batch, newBuy } from "./bodies.ts";
-import { addStaff, assetIds, createEnterprise, started } from "./caller.ts";
-import type { Parsed } from "./caller.ts";
+import { addStaff, assetIds, createEnterprise, started, type Parsed } from "./caller.ts";
 
 async function ready(options = {}) {
   const caller = await started(options);

@@ -1,7 +1,6 @@
 import { expect, test } from "vitest";
 import { asset, batch, deletedProduct, deletion, merchandise, newBuy, product } from "./bodies.ts";
-import { addStaff, assetIds, contentsOf, createEnterprise, started } from "./caller.ts";
-import type { Parsed } from "./caller.ts";
+import { addStaff, assetIds, contentsOf, createEnterprise, started, type Parsed } from "./caller.ts";
 
 /** Two orders: O1 with P1 and P2 in A-1, O2 with P1 in A-1 and P1 in A-2. */
 async function ready() {

@@ -1,10 +1,8 @@
 import { request } from "undici";
 import { expect, test } from "vitest";
-import type { Clock } from "../../src/base/clock.ts";
-import { systemClock } from "../../src/base/clock.ts";
+import { type Clock, systemClock } from "../../src/base/clock.ts";
 import type { Sandbox } from "../../src/sandbox/sandbox.ts";
-import { createEnterprise, started } from "./caller.ts";
-import type { Parsed } from "./caller.ts";
+import { createEnterprise, started, type Parsed } from "./caller.ts";
 
 const size = { size: 1 };
 const query = "/enterprise/user/query?channelCode=crm&channelCustomerId=C1&defaultCustomer=N";

@@ -1,6 +1,5 @@
 import { expect, test } from "vitest";
-import { createEnterprise, started } from "./caller.ts";
-import type { Parsed } from "./caller.ts";
+import { createEnterprise, started, type Parsed } from "./caller.ts";
 
 const customer = { crmCustomerId: "C1", customerName: "Customer", branchName: "Branch", address: "Street 1" };
 const binding = {

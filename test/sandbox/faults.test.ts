@@ -1,7 +1,6 @@
 import { expect, test } from "vitest";
 import { batch, newBuy } from "./bodies.ts";
-import { assetIds, createEnterprise, started } from "./caller.ts";
-import type { Caller, Parsed, Reply } from "./caller.ts";
+import { assetIds, createEnterprise, started, type Caller, type Parsed, type Reply } from "./caller.ts";
 import type { FaultRule } from "../../src/sandbox/faults.ts";
 import type { Sandbox, SandboxOptions } from "../../src/sandbox/sandbox.ts";
 import { clockAt } from "../support/guarded.ts";

@@ -1,8 +1,16 @@
 import { expect, test } from "vitest";
 import type { HandEditInput } from "../../src/sandbox/hand-edits.ts";
 import { asset, batch, deletion, newBuy, product } from "./bodies.ts";
-import { addStaff, assetIds, contentsOf, createEnterprise, started } from "./caller.ts";
-import type { Caller, Enterprise, Parsed } from "./caller.ts";
+import {
+  addStaff,
+  assetIds,
+  contentsOf,
+  createEnterprise,
+  started,
+  type Caller,
+  type Enterprise,
+  type Parsed,
+} from "./caller.ts";
 
 /** Two enterprises with the assets A-1 (P1, P2) and A-2 (P1), and B-1; ann holds A-1, bob nothing. */
 async function ready() {

@@ -1,7 +1,6 @@
 import { expect, test } from "vitest";
 import { asset, batch, feature, merchandise, newBuy, product } from "./bodies.ts";
-import { assetIds, contentsOf, createEnterprise, started } from "./caller.ts";
-import type { Parsed } from "./caller.ts";
+import { assetIds, contentsOf, createEnterprise, started, type Parsed } from "./caller.ts";
 import { HeldClock } from "../support/world/start.ts";
 
 async function ready(options = {}) {

@@ -1,7 +1,6 @@
 import { expect, test } from "vitest";
 import { asset, batch, newBuy, product } from "./bodies.ts";
-import { addStaff, assetIds, createEnterprise, started } from "./caller.ts";
-import type { Parsed } from "./caller.ts";
+import { addStaff, assetIds, createEnterprise, started, type Parsed } from "./caller.ts";
 
 /**
  * An enterprise with the assets A-1, A-2 and the borrowed locks L-1, L-2, and two staff; another enterprise with B-1.

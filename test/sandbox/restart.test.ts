@@ -12,8 +12,7 @@ import { systemRandomness } from "../../src/base/ids.ts";
 import { startSandbox } from "../../src/sandbox/sandbox.ts";
 import { bundled } from "../support/bundle.ts";
 import { batch, newBuy } from "./bodies.ts";
-import { addStaff, assetIds, callerOf, contentsOf, createEnterprise, started } from "./caller.ts";
-import type { Parsed } from "./caller.ts";
+import { addStaff, assetIds, callerOf, contentsOf, createEnterprise, started, type Parsed } from "./caller.ts";
 
 async function stateFile(): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), "sandbox-"));

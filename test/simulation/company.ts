@@ -1,7 +1,14 @@
-import { streams } from "../../src/crm/model.ts";
-import type { Stream } from "../../src/crm/model.ts";
-import { canary, customerRow, orderRow, staffRow } from "../support/world/crm.ts";
-import type { AssetRow, CustomerRow, OrderRow, StaffRow } from "../support/world/crm.ts";
+import { streams, type Stream } from "../../src/crm/model.ts";
+import {
+  canary,
+  customerRow,
+  orderRow,
+  staffRow,
+  type AssetRow,
+  type CustomerRow,
+  type OrderRow,
+  type StaffRow,
+} from "../support/world/crm.ts";
 import type { Draws } from "./timeline.ts";
 
 export interface CompanyOrder extends Pick<OrderRow, "id" | "customer" | "cancelled" | "products" | "packages"> {

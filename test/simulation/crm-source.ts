@@ -1,8 +1,6 @@
-import { hashOf } from "../../src/base/canonical-json.ts";
-import type { Json, JsonObject } from "../../src/base/canonical-json.ts";
+import { hashOf, type Json, type JsonObject } from "../../src/base/canonical-json.ts";
 import { Problem } from "../../src/base/errors.ts";
-import { streams } from "../../src/crm/model.ts";
-import type { Stream } from "../../src/crm/model.ts";
+import { streams, type Stream } from "../../src/crm/model.ts";
 import type { SourceItem } from "../../src/source/reader.ts";
 import { compileMapping } from "../../src/source/mapping/compile.ts";
 import type { Source } from "../../src/source/source.ts";

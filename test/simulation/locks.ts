@@ -1,11 +1,8 @@
 import { z } from "zod";
-import { askingForLocks } from "../../src/requests/locks.ts";
-import { askFor } from "../../src/requests/requests.ts";
-import type { LockRequest } from "../../src/requests/locks.ts";
-import type { RequestDesk } from "../../src/requests/requests.ts";
+import { askingForLocks, type LockRequest } from "../../src/requests/locks.ts";
+import { askFor, type RequestDesk } from "../../src/requests/requests.ts";
 import { exitCodes, Problem } from "../../src/base/errors.ts";
-import { success } from "../../src/sandbox/answers.ts";
-import type { Answer } from "../../src/sandbox/answers.ts";
+import { success, type Answer } from "../../src/sandbox/answers.ts";
 import type { Call, EndpointId } from "../../src/sandbox/endpoints.ts";
 import type { Engine } from "./engine.ts";
 import type { SimulatedServices } from "./services.ts";

@@ -1,13 +1,11 @@
 import { z } from "zod";
-import { decide } from "../../src/engine/settle-by-person.ts";
-import type { PersonsVerdict } from "../../src/engine/settle-by-person.ts";
+import { decide, type PersonsVerdict } from "../../src/engine/settle-by-person.ts";
 import { SnapshotReader } from "../../src/platform/snapshot.ts";
 import { Problem } from "../../src/base/errors.ts";
 import type { JournalRow } from "../../src/ledger/journal/journal-tables.ts";
 import { LedgerView } from "../support/ledger-view.ts";
 import { rowsOf } from "../support/world/start.ts";
-import { assumptions } from "./engine.ts";
-import type { Engine } from "./engine.ts";
+import { assumptions, type Engine } from "./engine.ts";
 import type { SimulatedServices } from "./services.ts";
 import type { Draws } from "./timeline.ts";
 

@@ -1,10 +1,7 @@
 import { z } from "zod";
-import { failure } from "../../src/sandbox/answers.ts";
-import type { Answer } from "../../src/sandbox/answers.ts";
-import { rowOf } from "../../src/sandbox/answers.ts";
+import { failure, type Answer, rowOf } from "../../src/sandbox/answers.ts";
 import type { Call, EndpointId } from "../../src/sandbox/endpoints.ts";
-import { unsellableProduct } from "./company.ts";
-import type { Company } from "./company.ts";
+import { unsellableProduct, type Company } from "./company.ts";
 import type { SimulatedServices } from "./services.ts";
 
 const order = z.looseObject({ channelOrderId: z.string() });

@@ -1,22 +1,26 @@
-import { TransportFailure } from "../../src/http/transport.ts";
-import type { Transport, TransportAnswer, TransportRequest } from "../../src/http/transport.ts";
-import { failure, Refusal } from "../../src/sandbox/answers.ts";
-import type { Answer } from "../../src/sandbox/answers.ts";
-import { createDeferred } from "../../src/sandbox/store.ts";
-import { createDoor } from "../../src/sandbox/door.ts";
-import { appliesCall, faultRuleSchema } from "../../src/sandbox/faults.ts";
-import type { Fault, FaultRule } from "../../src/sandbox/faults.ts";
-import { createObservation } from "../../src/sandbox/control.ts";
-import type { Observation } from "../../src/sandbox/control.ts";
-import { findEndpoint, routes } from "../../src/sandbox/endpoints.ts";
-import type { Call, EndpointId, Platform, ServiceName } from "../../src/sandbox/endpoints.ts";
+import {
+  TransportFailure,
+  type Transport,
+  type TransportAnswer,
+  type TransportRequest,
+} from "../../src/http/transport.ts";
+import { failure, Refusal, type Answer } from "../../src/sandbox/answers.ts";
+import { createDeferred, openStore, type Store } from "../../src/sandbox/store.ts";
+import { createDoor, createTokens } from "../../src/sandbox/door.ts";
+import { appliesCall, faultRuleSchema, type Fault, type FaultRule } from "../../src/sandbox/faults.ts";
+import { createObservation, type Observation } from "../../src/sandbox/control.ts";
+import {
+  findEndpoint,
+  routes,
+  type Call,
+  type EndpointId,
+  type Platform,
+  type ServiceName,
+} from "../../src/sandbox/endpoints.ts";
 import type { HandEditInput, HandResult } from "../../src/sandbox/hand-edits.ts";
 import { faultyAnswer, faultyReply, replyOf } from "../../src/sandbox/exchange.ts";
 import { createServices, parseBody } from "../../src/sandbox/services.ts";
 import { sandboxSettingsSchema } from "../../src/sandbox/sandbox-settings.ts";
-import { openStore } from "../../src/sandbox/store.ts";
-import type { Store } from "../../src/sandbox/store.ts";
-import { createTokens } from "../../src/sandbox/door.ts";
 import type { Draws, Timeline } from "./timeline.ts";
 
 /** How long a caller waits for an answer, in virtual milliseconds. */

@@ -1,5 +1,4 @@
-import { streams as allStreams } from "../../src/crm/model.ts";
-import type { Stream } from "../../src/crm/model.ts";
+import { streams as allStreams, type Stream } from "../../src/crm/model.ts";
 import { openCount } from "../../src/report/open.ts";
 import type { RunSummary } from "../../src/engine/run/run.ts";
 import type { Company } from "./company.ts";

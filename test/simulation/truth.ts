@@ -1,5 +1,4 @@
-import { streams } from "../../src/crm/model.ts";
-import type { Stream } from "../../src/crm/model.ts";
+import { streams, type Stream } from "../../src/crm/model.ts";
 import type { Company } from "./company.ts";
 import type { ReadingMood } from "./crm-source.ts";
 

@@ -3,8 +3,15 @@ import { appendFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { describe, expect, it } from "vitest";
-import { customerMapping, customersFile, directoryWith, openFiles, openSource, readAll } from "./support.ts";
-import type { WholeReading } from "./support.ts";
+import {
+  customerMapping,
+  customersFile,
+  directoryWith,
+  openFiles,
+  openSource,
+  readAll,
+  type WholeReading,
+} from "./support.ts";
 
 /** Reads the customers of these files with these stream settings. */
 function read(

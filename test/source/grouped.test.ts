@@ -3,8 +3,7 @@ import { describe, expect, it } from "vitest";
 import type { ReadOptions } from "../../src/source/reader.ts";
 import { sourceSettingsSchema } from "../../src/source/source-settings.ts";
 import { startService } from "./http-service.ts";
-import { directoryWith, openSource, readAll } from "./support.ts";
-import type { WholeReading } from "./support.ts";
+import { directoryWith, openSource, readAll, type WholeReading } from "./support.ts";
 
 const mapping = {
   id: "key",

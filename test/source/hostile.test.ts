@@ -1,13 +1,10 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { canonicalJson } from "../../src/base/canonical-json.ts";
-import type { Json } from "../../src/base/canonical-json.ts";
-import { parseJson } from "../../src/source/json.ts";
-import { recordLimitsSchema } from "../../src/source/json.ts";
+import { canonicalJson, type Json } from "../../src/base/canonical-json.ts";
+import { parseJson, recordLimitsSchema } from "../../src/source/json.ts";
 import { compileMapping } from "../../src/source/mapping/compile.ts";
 import { blankSecrets } from "../../src/source/mapping/path.ts";
-import { customerMapping, customersFile, directoryWith, openSource, readAll } from "./support.ts";
-import type { WholeReading } from "./support.ts";
+import { customerMapping, customersFile, directoryWith, openSource, readAll, type WholeReading } from "./support.ts";
 
 const limits = recordLimitsSchema.parse({});
 const nested = (depth: number): string => `${"[".repeat(depth)}${"]".repeat(depth)}`;

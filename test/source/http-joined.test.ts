@@ -1,10 +1,8 @@
 import { setImmediate as turn } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import { sourceSettingsSchema } from "../../src/source/source-settings.ts";
-import { startService } from "./http-service.ts";
-import type { Answer, Service } from "./http-service.ts";
-import { openSource, readAll } from "./support.ts";
-import type { WholeReading } from "./support.ts";
+import { startService, type Answer, type Service } from "./http-service.ts";
+import { openSource, readAll, type WholeReading } from "./support.ts";
 
 const mapping = {
   id: "id",

@@ -1,9 +1,7 @@
 import { describe, expect, it } from "vitest";
-import type { Answer } from "./http-service.ts";
-import { startService } from "./http-service.ts";
+import { type Answer, startService } from "./http-service.ts";
 import { customersOver, ids, people } from "./http-source.ts";
-import { readAll } from "./support.ts";
-import type { WholeReading } from "./support.ts";
+import { readAll, type WholeReading } from "./support.ts";
 
 const rows = people(0, 2);
 

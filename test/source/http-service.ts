@@ -1,5 +1,4 @@
-import { startServer } from "../support/http-server.ts";
-import type { Asked } from "../support/http-server.ts";
+import { startServer, type Asked } from "../support/http-server.ts";
 
 export interface Answer {
   status?: number;

@@ -2,8 +2,7 @@ import { describe, expect, it } from "vitest";
 import { sourceSettingsSchema } from "../../src/source/source-settings.ts";
 import type { Asked } from "../support/http-server.ts";
 import { customersOver, ids, patientClock, people } from "./http-source.ts";
-import { startService } from "./http-service.ts";
-import type { Answer, Service } from "./http-service.ts";
+import { startService, type Answer, type Service } from "./http-service.ts";
 import { customerMapping, openSource, readAll } from "./support.ts";
 
 const all = people(0, 6);

@@ -1,6 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { startService } from "./http-service.ts";
-import type { Answer } from "./http-service.ts";
+import { startService, type Answer } from "./http-service.ts";
 import { customersOver } from "./http-source.ts";
 import { readAll } from "./support.ts";
 

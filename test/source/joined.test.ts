@@ -1,7 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { ReadOptions } from "../../src/source/reader.ts";
-import { directoryWith, openSource, readAll } from "./support.ts";
-import type { WholeReading } from "./support.ts";
+import { directoryWith, openSource, readAll, type WholeReading } from "./support.ts";
 
 const mapping = {
   id: "id",

@@ -4,8 +4,13 @@ import { describe, expect, it, onTestFinished } from "vitest";
 import type { Json, JsonObject } from "../../src/base/canonical-json.ts";
 import { Problem } from "../../src/base/errors.ts";
 import type { CanonicalRecord, Stream } from "../../src/crm/model.ts";
-import { compileMapping, findMistakes, secretPaths } from "../../src/source/mapping/compile.ts";
-import type { MappingOptions, Rejection } from "../../src/source/mapping/compile.ts";
+import {
+  compileMapping,
+  findMistakes,
+  secretPaths,
+  type MappingOptions,
+  type Rejection,
+} from "../../src/source/mapping/compile.ts";
 import { valueTable } from "../../src/source/mapping/context.ts";
 import { parseFormat } from "../../src/source/mapping/date-formats.ts";
 import { blankSecrets } from "../../src/source/mapping/path.ts";

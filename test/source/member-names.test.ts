@@ -1,7 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { JsonObject } from "../../src/base/canonical-json.ts";
-import { MemberNames } from "../../src/source/shape.ts";
-import { ShapeOfRows } from "../../src/source/shape.ts";
+import { MemberNames, ShapeOfRows } from "../../src/source/shape.ts";
 
 const named = (rows: readonly JsonObject[], reads: readonly (readonly string[])[] = []): MemberNames => {
   const names = new MemberNames(reads);

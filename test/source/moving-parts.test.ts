@@ -1,7 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { startService } from "./http-service.ts";
-import { openSource, readAll } from "./support.ts";
-import type { WholeReading } from "./support.ts";
+import { openSource, readAll, type WholeReading } from "./support.ts";
 
 const mapping = {
   id: "id",

@@ -1,10 +1,8 @@
 import { describe, expect, it } from "vitest";
-import { pageOf, pageSize, pagingOf } from "../support/moving-list.ts";
-import type { Listed, PageKind } from "../support/moving-list.ts";
+import { pageOf, pageSize, pagingOf, type Listed, type PageKind } from "../support/moving-list.ts";
 import { spread } from "../support/sizes.ts";
 import { startService } from "./http-service.ts";
-import { customerMapping, openSource, readAll } from "./support.ts";
-import type { WholeReading } from "./support.ts";
+import { customerMapping, openSource, readAll, type WholeReading } from "./support.ts";
 
 const kinds: readonly PageKind[] = ["page", "offset", "cursor", "nextLink", "linkHeader", "keyset"];
 /** As many pages as it takes to have one in the middle. */

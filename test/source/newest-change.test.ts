@@ -1,6 +1,5 @@
 import { expect, it } from "vitest";
-import { NewestChange } from "../../src/source/http/list-reading.ts";
-import type { ChangesSeen } from "../../src/source/http/list-reading.ts";
+import { NewestChange, type ChangesSeen } from "../../src/source/http/list-reading.ts";
 import type { SinceSettings } from "../../src/source/http/http-source-settings.ts";
 
 const minute = 60_000;

@@ -3,8 +3,7 @@ import Database from "better-sqlite3";
 import { describe, expect, it } from "vitest";
 import { KnownSecrets } from "../../src/base/known-secrets.ts";
 import { around, shownOf, spellings } from "../support/secret-spellings.ts";
-import { startService } from "./http-service.ts";
-import type { Answer } from "./http-service.ts";
+import { startService, type Answer } from "./http-service.ts";
 import { customersOver, patientClock, people } from "./http-source.ts";
 import { customerMapping, directoryWith, openSource, readAll } from "./support.ts";
 

@@ -8,8 +8,7 @@ import type { Stream } from "../../src/crm/model.ts";
 import { createStaging } from "../../src/ledger/records/staging.ts";
 import type { BadRecord, RawRecord, ReadOptions, ReadOutcome, SourceReader } from "../../src/source/reader.ts";
 import { sourceSettingsSchema } from "../../src/source/source-settings.ts";
-import { createSource } from "../../src/source/source.ts";
-import type { Source, SourceDeps } from "../../src/source/source.ts";
+import { createSource, type Source, type SourceDeps } from "../../src/source/source.ts";
 
 /** A directory of its own for a test, with these files in it. */
 export function directoryWith(files: Record<string, string | Buffer>): string {

@@ -1,8 +1,7 @@
 import { writeXlsx } from "hucre/xlsx";
 import { describe, expect, it } from "vitest";
 import { workbook, workbookParts, zip } from "../support/xlsx.ts";
-import { customersFile, directoryWith, openSource, readAll } from "./support.ts";
-import type { WholeReading } from "./support.ts";
+import { customersFile, directoryWith, openSource, readAll, type WholeReading } from "./support.ts";
 
 /** Reads the customers of a workbook with these stream settings. */
 function read(bytes: Buffer, settings: Record<string, unknown> = {}): Promise<WholeReading> {

@@ -2,8 +2,7 @@ import { spawnSync } from "node:child_process";
 import { copyFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect } from "vitest";
-import { world } from "./cli.ts";
-import type { World } from "./cli.ts";
+import { world, type World } from "./cli.ts";
 import { company } from "./world/crm.ts";
 import { folder } from "./world/start.ts";
 

@@ -3,8 +3,7 @@ import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from "
 import { join } from "node:path";
 import { brotliDecompressSync } from "node:zlib";
 import axe from "axe-core";
-import { launch } from "puppeteer-core";
-import type { Browser, Page } from "puppeteer-core";
+import { launch, type Browser, type Page } from "puppeteer-core";
 import { z } from "zod";
 
 /**

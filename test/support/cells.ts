@@ -3,19 +3,23 @@ import { join } from "node:path";
 import { expect } from "vitest";
 import { parse, stringify } from "yaml";
 import type { StartWeb } from "../../src/operate/health.ts";
-import { systemClock } from "../../src/base/clock.ts";
-import type { Clock } from "../../src/base/clock.ts";
+import { systemClock, type Clock } from "../../src/base/clock.ts";
 import type { Sandbox, SandboxOptions } from "../../src/sandbox/sandbox.ts";
-import { Stops } from "./cli.ts";
-import type { Parsed, Stop } from "./cli.ts";
+import { Stops, type Parsed, type Stop } from "./cli.ts";
 import { numberOf } from "./asking.ts";
-import { fullCheck } from "./full-check.ts";
-import type { Wished } from "./full-check.ts";
-import { crmSync, goodRunOf, runJob } from "./program.ts";
-import type { Ended, Place } from "./program.ts";
+import { fullCheck, type Wished } from "./full-check.ts";
+import { crmSync, goodRunOf, runJob, type Ended, type Place } from "./program.ts";
 import { temporaryFolder } from "./northwind.ts";
-import { base, baseWished, configOf, ledgerOf, platformOf, writeWorld } from "./world/small.ts";
-import type { Change, SmallWorld } from "./world/small.ts";
+import {
+  base,
+  baseWished,
+  configOf,
+  ledgerOf,
+  platformOf,
+  writeWorld,
+  type Change,
+  type SmallWorld,
+} from "./world/small.ts";
 import { personal, sealEnvironment, secrets, withoutCompanies } from "./world/crm.ts";
 import { HandTime, newSandbox } from "./world/start.ts";
 

@@ -4,18 +4,14 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { expect, onTestFinished } from "vitest";
 import type { EndpointId } from "../../src/sandbox/endpoints.ts";
 import type { Sandbox, SandboxOptions } from "../../src/sandbox/sandbox.ts";
-import { systemClock } from "../../src/base/clock.ts";
-import type { Clock } from "../../src/base/clock.ts";
+import { systemClock, type Clock } from "../../src/base/clock.ts";
 import { stringify } from "yaml";
 import { fileSource, filesOf, writeFiles } from "./world/crm-files.ts";
-import { company, privateText, sealEnvironment, withoutCompanies } from "./world/crm.ts";
-import type { Crm } from "./world/crm.ts";
+import { company, privateText, sealEnvironment, withoutCompanies, type Crm } from "./world/crm.ts";
 import { unexplainedCodes } from "./known-codes.ts";
 import { putNewLedger } from "./new-ledger.ts";
-import { startCrmSync } from "./process.ts";
-import type { Running } from "./process.ts";
-import { crmSync } from "./program.ts";
-import type { Ended, Instead, Place } from "./program.ts";
+import { startCrmSync, type Running } from "./process.ts";
+import { crmSync, type Ended, type Instead, type Place } from "./program.ts";
 import { changeFile, folder as newFolder, HandTime, openSandbox, rowsOf } from "./world/start.ts";
 
 /** What JSON.parse gives: each test says what it expects of it. */

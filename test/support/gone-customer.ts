@@ -2,8 +2,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect } from "vitest";
 import { openHold } from "./asking.ts";
-import { world } from "./cli.ts";
-import type { World } from "./cli.ts";
+import { world, type World } from "./cli.ts";
 import { company } from "./world/crm.ts";
 
 /** What every private text of the customer C1 and of its people holds, and of nobody else. */

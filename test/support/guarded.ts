@@ -1,5 +1,4 @@
-import { request as send } from "node:http";
-import type { IncomingHttpHeaders } from "node:http";
+import { request as send, type IncomingHttpHeaders } from "node:http";
 import { serve } from "@hono/node-server";
 import { Hono } from "hono";
 import { expect, onTestFinished } from "vitest";

@@ -1,5 +1,4 @@
-import { defaultTreeAdapter, parse } from "parse5";
-import type { DefaultTreeAdapterTypes as Tree } from "parse5";
+import { defaultTreeAdapter, parse, type DefaultTreeAdapterTypes as Tree } from "parse5";
 import { printable } from "../../src/report/text.ts";
 
 /** Element and attribute that stand in hostile text: where a page has one of them, text became markup. */

@@ -9,8 +9,7 @@
 /* oxlint-disable typescript/unbound-method, typescript/no-unnecessary-type-assertion -- methods of prototypes are replaced here on purpose, and called with the `this` they were called with */
 import { Socket } from "node:net";
 import Database from "better-sqlite3";
-import { Pool } from "undici";
-import type { Dispatcher } from "undici";
+import { Pool, type Dispatcher } from "undici";
 import type { KillPoint } from "./kill-points-names.ts";
 
 const point = process.env["KILL_POINT"] as KillPoint | undefined;

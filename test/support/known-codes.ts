@@ -1,7 +1,6 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { isJsonObject } from "../../src/base/canonical-json.ts";
-import type { Json } from "../../src/base/canonical-json.ts";
+import { isJsonObject, type Json } from "../../src/base/canonical-json.ts";
 
 /** Codes that the reference explains. */
 

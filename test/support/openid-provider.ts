@@ -1,7 +1,5 @@
-import { createHash, createSign, generateKeyPairSync } from "node:crypto";
-import type { KeyObject } from "node:crypto";
-import { createServer } from "node:http";
-import type { IncomingMessage, ServerResponse } from "node:http";
+import { createHash, createSign, generateKeyPairSync, type KeyObject } from "node:crypto";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { onTestFinished } from "vitest";
 

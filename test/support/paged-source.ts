@@ -1,8 +1,6 @@
-import type { JsonObject } from "../../src/base/canonical-json.ts";
-import { hashOf, isJsonObject, parseJson } from "../../src/base/canonical-json.ts";
+import { type JsonObject, hashOf, isJsonObject, parseJson } from "../../src/base/canonical-json.ts";
 import type { Problem } from "../../src/base/errors.ts";
-import { NewestChange } from "../../src/source/http/list-reading.ts";
-import type { ChangesSeen } from "../../src/source/http/list-reading.ts";
+import { NewestChange, type ChangesSeen } from "../../src/source/http/list-reading.ts";
 import { compileMapping } from "../../src/source/mapping/compile.ts";
 import type { ReadOptions, ReadOutcome, SourceItem } from "../../src/source/reader.ts";
 import type { Source } from "../../src/source/source.ts";

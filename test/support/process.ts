@@ -1,10 +1,8 @@
-import { spawn } from "node:child_process";
-import type { ChildProcess } from "node:child_process";
+import { spawn, type ChildProcess } from "node:child_process";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { bundled } from "./bundle.ts";
-import { asTyped, endOf, environmentAt, wordsAt } from "./program.ts";
-import type { Ended, Place } from "./program.ts";
+import { asTyped, endOf, environmentAt, wordsAt, type Ended, type Place } from "./program.ts";
 
 /** A command line of the program in a process of its own: for kills, signals, system calls, and what the start does. */
 

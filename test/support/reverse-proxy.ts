@@ -1,5 +1,4 @@
-import { generateKeyPairSync, sign } from "node:crypto";
-import type { KeyObject } from "node:crypto";
+import { generateKeyPairSync, sign, type KeyObject } from "node:crypto";
 
 /** A reverse proxy that people signed in at: it signs who they are. */
 export interface ReverseProxy {

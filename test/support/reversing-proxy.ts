@@ -1,5 +1,4 @@
-import { createServer } from "node:http";
-import type { IncomingMessage } from "node:http";
+import { createServer, type IncomingMessage } from "node:http";
 import { request as send } from "undici";
 import { z } from "zod";
 import { dated } from "./http-server.ts";

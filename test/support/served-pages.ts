@@ -3,17 +3,14 @@ import { onTestFinished } from "vitest";
 import { sessionsOf } from "../../src/operate/login-link.ts";
 import { openApplication } from "../../src/app/application.ts";
 import type { Application } from "../../src/operate/application.ts";
-import { createDashboard } from "../../src/operate/dashboard.ts";
-import type { FireTimes } from "../../src/operate/dashboard.ts";
-import { toInstant } from "../../src/base/clock.ts";
-import type { Clock } from "../../src/base/clock.ts";
+import { createDashboard, type FireTimes } from "../../src/operate/dashboard.ts";
+import { toInstant, type Clock } from "../../src/base/clock.ts";
 import { nextFireTime } from "../../src/operate/fire-times.ts";
 import type { Person } from "../../src/web/access/person.ts";
 import { dashboardRoutes } from "../../src/web/dashboard.ts";
 import type { WebEnvironment } from "../../src/web/page.ts";
 import { startWebServer } from "../../src/web/server.ts";
-import { environmentAt } from "./program.ts";
-import type { Place } from "./program.ts";
+import { environmentAt, type Place } from "./program.ts";
 
 /** The pages of a ledger as somebody gets them, with what the program logs of it. */
 export interface ServedPages {

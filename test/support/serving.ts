@@ -1,10 +1,8 @@
 import { request } from "undici";
 import { onTestFinished } from "vitest";
-import { systemClock } from "../../src/base/clock.ts";
-import type { Clock } from "../../src/base/clock.ts";
+import { systemClock, type Clock } from "../../src/base/clock.ts";
 import type { Parsed, World } from "./cli.ts";
-import { crmSync } from "./program.ts";
-import type { Ended } from "./program.ts";
+import { crmSync, type Ended } from "./program.ts";
 import { HandTime } from "./world/start.ts";
 
 /** `serve` in this process. */

@@ -1,6 +1,5 @@
 import { company } from "./world/crm.ts";
-import { world } from "./cli.ts";
-import type { World } from "./cli.ts";
+import { world, type World } from "./cli.ts";
 
 /** Two jobs and their settings. */
 const settings = `jobs:

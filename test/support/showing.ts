@@ -1,8 +1,7 @@
 import { request } from "undici";
 import { onTestFinished } from "vitest";
 import { openApplication } from "../../src/app/application.ts";
-import { createDashboard } from "../../src/operate/dashboard.ts";
-import type { Dashboard } from "../../src/operate/dashboard.ts";
+import { createDashboard, type Dashboard } from "../../src/operate/dashboard.ts";
 import { actingAs } from "../../src/base/who.ts";
 import { createLongReads } from "../../src/operate/long-reads.ts";
 import type { Person } from "../../src/web/access/person.ts";

@@ -1,7 +1,6 @@
 import { expect } from "vitest";
 import type { Cell } from "../../src/report/statement/shape.ts";
-import { document } from "./cli.ts";
-import type { Parsed, World } from "./cli.ts";
+import { document, type Parsed, type World } from "./cli.ts";
 
 /** A row of a statement as its JSON has it: money as decimals, instants in the configured zone. */
 export type StatedRow = Readonly<Record<string, Cell>>;

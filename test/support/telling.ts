@@ -1,8 +1,7 @@
 import { appendFileSync, readFileSync, writeFileSync } from "node:fs";
 import type { WebDependencies, StartWeb } from "../../src/operate/health.ts";
 import { healthRoutes } from "../../src/web/health.ts";
-import { world } from "./cli.ts";
-import type { World } from "./cli.ts";
+import { world, type World } from "./cli.ts";
 import { startServer } from "./http-server.ts";
 import { crmSync } from "./program.ts";
 

@@ -1,8 +1,7 @@
 import dns from "node:dns";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { createServer } from "node:https";
-import { createServer as createPlainServer } from "node:net";
-import type { AddressInfo, Server, Socket } from "node:net";
+import { createServer as createPlainServer, type AddressInfo, type Server, type Socket } from "node:net";
 import { request as send } from "undici";
 import { Authority } from "./authority.ts";
 import { dated } from "./http-server.ts";

@@ -10,11 +10,9 @@ import { request } from "undici";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import { readCertificate } from "../../src/operate/certificate.ts";
 import type { WebServer } from "../../src/operate/health.ts";
-import { systemClock } from "../../src/base/clock.ts";
-import type { Clock } from "../../src/base/clock.ts";
+import { systemClock, type Clock } from "../../src/base/clock.ts";
 import { startWebServer } from "../../src/web/server.ts";
-import { Authority } from "../support/authority.ts";
-import type { Certificate } from "../support/authority.ts";
+import { Authority, type Certificate } from "../support/authority.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "crm-sync-listen-"));
 let authority: Authority;

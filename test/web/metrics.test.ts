@@ -7,8 +7,7 @@ import { Problem } from "../../src/base/errors.ts";
 import type { ServiceState } from "../../src/http/client.ts";
 import { metricList } from "../../src/web/metric-list.ts";
 import { metricsRoutes } from "../../src/web/metrics.ts";
-import { readScrape, valueOf } from "../support/exposition.ts";
-import type { Scrape } from "../support/exposition.ts";
+import { readScrape, valueOf, type Scrape } from "../support/exposition.ts";
 
 const service: ServiceState = {
   circuit: { state: "closed" },

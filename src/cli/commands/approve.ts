@@ -1,14 +1,10 @@
-import { decisionOf } from "../words.ts";
-import type { DecisionWords } from "../words.ts";
+import { decisionOf, type DecisionWords } from "../words.ts";
 import { counted, resyncCommand } from "../../report/text.ts";
-import { usage } from "../../base/errors.ts";
-import type { ExitCode } from "../../base/errors.ts";
+import { usage, type ExitCode } from "../../base/errors.ts";
 import { formatKey } from "../../crm/keys.ts";
 import type { RecordKey } from "../../crm/model.ts";
-import { ok, withLedger } from "../command.ts";
-import type { Invocation } from "../command.ts";
-import { byWhom, example, withReason } from "../command-line.ts";
-import type { Register } from "../command-line.ts";
+import { ok, withLedger, type Invocation } from "../command.ts";
+import { byWhom, example, withReason, type Register } from "../command-line.ts";
 
 export const addApprove: Register = (program, carryOut) => {
   program

@@ -1,12 +1,8 @@
-import { decisionOf } from "../words.ts";
-import type { DecisionWords } from "../words.ts";
+import { decisionOf, type DecisionWords } from "../words.ts";
 import { toJson } from "../../base/canonical-json.ts";
-import { exitCodes } from "../../base/errors.ts";
-import type { ExitCode } from "../../base/errors.ts";
-import { ok, withLedger, withReader } from "../command.ts";
-import type { Invocation } from "../command.ts";
-import { byWhom, example, withReason } from "../command-line.ts";
-import type { Register } from "../command-line.ts";
+import { exitCodes, type ExitCode } from "../../base/errors.ts";
+import { ok, withLedger, withReader, type Invocation } from "../command.ts";
+import { byWhom, example, withReason, type Register } from "../command-line.ts";
 import { viewOf } from "../output.ts";
 
 export const addAssumptions: Register = (program, carryOut) => {

@@ -1,14 +1,11 @@
 import { olderCopyCure } from "../../report/next-steps.ts";
 import type { AuditAnswer } from "../../books/audit-record.ts";
 import { toJson } from "../../base/canonical-json.ts";
-import type { ExitCode } from "../../base/errors.ts";
-import { exitCodes, usage } from "../../base/errors.ts";
+import { type ExitCode, exitCodes, usage } from "../../base/errors.ts";
 import { counted, withInstantsToWrite, withLocalInstants } from "../../report/text.ts";
 import { deciderOf, notFound, parseKey } from "../words.ts";
-import { ok, readingOf, withLedger, withReader } from "../command.ts";
-import type { Invocation } from "../command.ts";
-import { byWhom, example, withReason } from "../command-line.ts";
-import type { Register } from "../command-line.ts";
+import { ok, readingOf, withLedger, withReader, type Invocation } from "../command.ts";
+import { byWhom, example, withReason, type Register } from "../command-line.ts";
 import { safeLines } from "../output.ts";
 
 export const addAudit: Register = (program, carryOut) => {

@@ -1,11 +1,8 @@
 import { toJson } from "../../base/canonical-json.ts";
-import type { ExitCode } from "../../base/errors.ts";
-import { exitCodes, usage } from "../../base/errors.ts";
+import { type ExitCode, exitCodes, usage } from "../../base/errors.ts";
 import { withLocalInstants } from "../../report/text.ts";
-import { ok, withReader, withApplication } from "../command.ts";
-import type { Invocation } from "../command.ts";
-import { example, byWhom } from "../command-line.ts";
-import type { Register } from "../command-line.ts";
+import { ok, withReader, withApplication, type Invocation } from "../command.ts";
+import { example, byWhom, type Register } from "../command-line.ts";
 import { deciderOf } from "../words.ts";
 
 export const addBackup: Register = (program, carryOut) => {

@@ -1,15 +1,11 @@
-import { deciderOf } from "../words.ts";
-import type { DecisionWords } from "../words.ts";
+import { deciderOf, type DecisionWords } from "../words.ts";
 import { requireReason } from "../../requests/reason.ts";
 import { toJson } from "../../base/canonical-json.ts";
 import { toInstant } from "../../base/clock.ts";
-import type { ExitCode } from "../../base/errors.ts";
-import { exitCodes } from "../../base/errors.ts";
+import { type ExitCode, exitCodes } from "../../base/errors.ts";
 import { counted, instantText, withLocalInstants } from "../../report/text.ts";
-import { ok, withApplication, withReader } from "../command.ts";
-import type { Invocation } from "../command.ts";
-import { byWhom, example, withReason } from "../command-line.ts";
-import type { Register } from "../command-line.ts";
+import { ok, withApplication, withReader, type Invocation } from "../command.ts";
+import { byWhom, example, withReason, type Register } from "../command-line.ts";
 import { viewOf } from "../output.ts";
 
 export const addClock: Register = (program, carryOut) => {

@@ -2,22 +2,17 @@ import type { Application } from "../../operate/application.ts";
 import { askForPrivate, searchPeople } from "../../requests/private-shown.ts";
 import { toJson } from "../../base/canonical-json.ts";
 import { toInstant } from "../../base/clock.ts";
-import type { ExitCode } from "../../base/errors.ts";
-import { exitCodes, Problem, usage } from "../../base/errors.ts";
+import { type ExitCode, exitCodes, Problem, usage } from "../../base/errors.ts";
 import { formatKey } from "../../crm/keys.ts";
 import type { Stream } from "../../crm/model.ts";
 import type { Found } from "../../inquiry/find.ts";
-import { isBeginning, isTold, mostFound } from "../../report/explain.ts";
-import type { ExplainFacts } from "../../report/explain.ts";
+import { isBeginning, isTold, mostFound, type ExplainFacts } from "../../report/explain.ts";
 import type { ExplainNames } from "../../report/explain-text.ts";
 import { explainCommand as commandOf, recordName } from "../../report/text.ts";
-import { ok, readingOf, withLedger, withReader } from "../command.ts";
-import type { Invocation } from "../command.ts";
-import { byWhom, example } from "../command-line.ts";
-import type { Register } from "../command-line.ts";
+import { ok, readingOf, withLedger, withReader, type Invocation } from "../command.ts";
+import { byWhom, example, type Register } from "../command-line.ts";
 import { deciderOf, parseKey } from "../words.ts";
-import { viewOf } from "../output.ts";
-import type { Output } from "../output.ts";
+import { viewOf, type Output } from "../output.ts";
 
 export const addExplain: Register = (program, carryOut) => {
   program

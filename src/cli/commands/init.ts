@@ -1,12 +1,9 @@
 import { chmodSync, existsSync, writeFileSync } from "node:fs";
 import { dirname, relative, resolve } from "node:path";
-import type { ExitCode } from "../../base/errors.ts";
-import { exitCodes, messageOf, Problem, usage } from "../../base/errors.ts";
+import { type ExitCode, exitCodes, messageOf, Problem, usage } from "../../base/errors.ts";
 import type { WrittenConfiguration } from "../../setup/configuration-text.ts";
-import { ok } from "../command.ts";
-import type { Invocation } from "../command.ts";
-import { example, repeated } from "../command-line.ts";
-import type { Register } from "../command-line.ts";
+import { ok, type Invocation } from "../command.ts";
+import { example, repeated, type Register } from "../command-line.ts";
 import { reportFailure, safeLines } from "../output.ts";
 
 export const addInit: Register = (program, carryOut) => {

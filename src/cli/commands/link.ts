@@ -1,16 +1,12 @@
-import { deciderOf, decisionOf, parseKey } from "../words.ts";
-import type { DecisionWords } from "../words.ts";
+import { deciderOf, decisionOf, parseKey, type DecisionWords } from "../words.ts";
 import type { Linked, LinkRequest } from "../../requests/link.ts";
-import type { ExitCode } from "../../base/errors.ts";
+import { type ExitCode, usage } from "../../base/errors.ts";
 import { formatKey } from "../../crm/keys.ts";
 import { counted, printable } from "../../report/text.ts";
-import { ok, withApplication, withLedger } from "../command.ts";
-import type { Invocation } from "../command.ts";
-import { byWhom, example, withReason } from "../command-line.ts";
-import type { Register } from "../command-line.ts";
+import { ok, withApplication, withLedger, type Invocation } from "../command.ts";
+import { byWhom, example, withReason, type Register } from "../command-line.ts";
 import { requireReason } from "../../requests/reason.ts";
 import { toJson } from "../../base/canonical-json.ts";
-import { usage } from "../../base/errors.ts";
 
 interface LinkWords extends DecisionWords {
   channelCustomerId?: string | undefined;

@@ -1,12 +1,9 @@
 import { askForRawForm } from "../../requests/private-shown.ts";
 import { toJson } from "../../base/canonical-json.ts";
-import type { ExitCode } from "../../base/errors.ts";
-import { exitCodes } from "../../base/errors.ts";
+import { type ExitCode, exitCodes } from "../../base/errors.ts";
 import type { Retried } from "../../ingest/retry.ts";
-import { ok, readingOf, withLedger, withReader } from "../command.ts";
-import type { Invocation } from "../command.ts";
-import { byWhom, example } from "../command-line.ts";
-import type { Register } from "../command-line.ts";
+import { ok, readingOf, withLedger, withReader, type Invocation } from "../command.ts";
+import { byWhom, example, type Register } from "../command-line.ts";
 import { deciderOf, notFound } from "../words.ts";
 import { safeLines, viewOf } from "../output.ts";
 

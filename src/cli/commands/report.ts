@@ -1,15 +1,12 @@
 import type { Application } from "../../operate/application.ts";
 import { toInstant } from "../../base/clock.ts";
-import type { ExitCode } from "../../base/errors.ts";
-import { usage } from "../../base/errors.ts";
+import { type ExitCode, usage } from "../../base/errors.ts";
 import { addBooks } from "../books-command.ts";
 import { formatKey } from "../../crm/keys.ts";
 import type { StatementRequest } from "../../report/statement/shape.ts";
 import type { FileChunk } from "../../report/statement/writer.ts";
-import { ok, withReader } from "../command.ts";
-import type { Invocation } from "../command.ts";
-import { example } from "../command-line.ts";
-import type { Register } from "../command-line.ts";
+import { ok, withReader, type Invocation } from "../command.ts";
+import { example, type Register } from "../command-line.ts";
 import { parseKey } from "../words.ts";
 import type { Output } from "../output.ts";
 

@@ -1,10 +1,7 @@
-import { deciderOf, decisionOf, parseKey } from "../words.ts";
-import type { DecisionWords } from "../words.ts";
+import { deciderOf, decisionOf, parseKey, type DecisionWords } from "../words.ts";
 import type { ExitCode } from "../../base/errors.ts";
-import { withApplication, ok, withLedger } from "../command.ts";
-import type { Invocation } from "../command.ts";
-import { byWhom, example, withdrawing, withReason } from "../command-line.ts";
-import type { Register } from "../command-line.ts";
+import { withApplication, ok, withLedger, type Invocation } from "../command.ts";
+import { byWhom, example, withdrawing, withReason, type Register } from "../command-line.ts";
 import type { LockRequest } from "../../requests/locks.ts";
 import type { LoanRequest } from "../../requests/loans.ts";
 import { formatKey } from "../../crm/keys.ts";

@@ -1,16 +1,12 @@
 import { toJson } from "../../base/canonical-json.ts";
-import type { ExitCode } from "../../base/errors.ts";
-import { usage } from "../../base/errors.ts";
+import { type ExitCode, usage } from "../../base/errors.ts";
 import type { Application } from "../../operate/application.ts";
 import type { EndedJob } from "../../app/execute-job.ts";
 import type { BoundJob } from "../../operate/job.ts";
-import { ok, withApplication, withReader } from "../command.ts";
-import type { Invocation } from "../command.ts";
-import { example, repeated, wholeNumber } from "../command-line.ts";
-import type { Register } from "../command-line.ts";
-import { deciderOf, notFound, scopeOf } from "../words.ts";
+import { ok, withApplication, withReader, type Invocation } from "../command.ts";
+import { example, repeated, wholeNumber, type Register } from "../command-line.ts";
+import { deciderOf, notFound, scopeOf, type ScopeWords } from "../words.ts";
 import { reportFailure, viewOf } from "../output.ts";
-import type { ScopeWords } from "../words.ts";
 
 const believe = "believe once that this stream";
 

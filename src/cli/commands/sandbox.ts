@@ -1,11 +1,8 @@
-import type { ExitCode } from "../../base/errors.ts";
-import { usage } from "../../base/errors.ts";
+import { type ExitCode, usage } from "../../base/errors.ts";
 import { systemClock } from "../../base/clock.ts";
 import { systemRandomness } from "../../base/ids.ts";
-import { ok } from "../command.ts";
-import type { Invocation } from "../command.ts";
-import { example, repeated, wholeNumber } from "../command-line.ts";
-import type { Register } from "../command-line.ts";
+import { ok, type Invocation } from "../command.ts";
+import { example, repeated, wholeNumber, type Register } from "../command-line.ts";
 import { reportFailure } from "../output.ts";
 
 export const addSandbox: Register = (program, carryOut) => {

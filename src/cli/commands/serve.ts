@@ -1,13 +1,9 @@
-import { deciderOf, decisionOf } from "../words.ts";
-import type { DecisionWords } from "../words.ts";
+import { deciderOf, decisionOf, type DecisionWords } from "../words.ts";
 import { counted } from "../../report/text.ts";
-import type { ExitCode } from "../../base/errors.ts";
-import { ok, withApplication, withReader, withLedger } from "../command.ts";
-import type { Invocation } from "../command.ts";
-import { example, byWhom, withReason } from "../command-line.ts";
-import type { Register } from "../command-line.ts";
+import { type ExitCode, exitCodes } from "../../base/errors.ts";
+import { ok, withApplication, withReader, withLedger, type Invocation } from "../command.ts";
+import { example, byWhom, withReason, type Register } from "../command-line.ts";
 import { requireReason } from "../../requests/reason.ts";
-import { exitCodes } from "../../base/errors.ts";
 import { callsGoingOnText, resumedText } from "../../report/status.ts";
 import { viewOf } from "../output.ts";
 

@@ -1,21 +1,15 @@
-import { deciderOf, decisionOf, parseKey } from "../words.ts";
-import type { DecisionWords } from "../words.ts";
+import { deciderOf, decisionOf, parseKey, type DecisionWords } from "../words.ts";
 import type { Application } from "../../operate/application.ts";
 import type { GivenDecision } from "../../requests/decisions.ts";
 import type { Decision } from "../../engine/settle-by-person.ts";
-import { toJson } from "../../base/canonical-json.ts";
-import type { Json, JsonObject } from "../../base/canonical-json.ts";
-import type { ExitCode } from "../../base/errors.ts";
-import { exitCodes, Problem, usage } from "../../base/errors.ts";
+import { toJson, type Json, type JsonObject } from "../../base/canonical-json.ts";
+import { type ExitCode, exitCodes, Problem, usage } from "../../base/errors.ts";
 import { counted, printable } from "../../report/text.ts";
-import { ok, withApplication, withReader } from "../command.ts";
-import type { Invocation } from "../command.ts";
-import { byWhom, example, withReason } from "../command-line.ts";
-import type { Register } from "../command-line.ts";
+import { ok, withApplication, withReader, type Invocation } from "../command.ts";
+import { byWhom, example, withReason, type Register } from "../command-line.ts";
 import { describeProblem, problemJson, viewOf } from "../output.ts";
 import { requireReason } from "../../requests/reason.ts";
-import type { Resolved } from "../../requests/resolve.ts";
-import type { RecordSubject } from "../../requests/resolve.ts";
+import type { Resolved, RecordSubject } from "../../requests/resolve.ts";
 import type { Stream } from "../../crm/model.ts";
 
 export const addSettle: Register = (program, carryOut) => {

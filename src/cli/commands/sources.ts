@@ -1,14 +1,10 @@
 import { toJson } from "../../base/canonical-json.ts";
 import type { Application } from "../../operate/application.ts";
-import type { ExitCode } from "../../base/errors.ts";
-import { exitCodes, usage } from "../../base/errors.ts";
-import type { Stream } from "../../crm/model.ts";
-import { withApplication } from "../command.ts";
-import type { Invocation } from "../command.ts";
-import { example, wholeNumber } from "../command-line.ts";
-import type { Register } from "../command-line.ts";
+import { type ExitCode, exitCodes, usage } from "../../base/errors.ts";
+import { type Stream, streams } from "../../crm/model.ts";
+import { withApplication, type Invocation } from "../command.ts";
+import { example, wholeNumber, type Register } from "../command-line.ts";
 import { describeProblem, viewOf } from "../output.ts";
-import { streams } from "../../crm/model.ts";
 import type { Source } from "../../source/source.ts";
 
 export const addMap: Register = (program, carryOut) => {

@@ -1,13 +1,9 @@
-import { toJson } from "../../base/canonical-json.ts";
+import { toJson, type Json } from "../../base/canonical-json.ts";
 import { toInstant } from "../../base/clock.ts";
-import type { ExitCode } from "../../base/errors.ts";
-import { ok, withReader, withLedger, withApplication } from "../command.ts";
-import type { Invocation } from "../command.ts";
-import { example } from "../command-line.ts";
-import type { Register } from "../command-line.ts";
+import { type ExitCode, exitCodes } from "../../base/errors.ts";
+import { ok, withReader, withLedger, withApplication, type Invocation } from "../command.ts";
+import { example, type Register } from "../command-line.ts";
 import { viewOf, safeLines } from "../output.ts";
-import { exitCodes } from "../../base/errors.ts";
-import type { Json } from "../../base/canonical-json.ts";
 
 export const addStatus: Register = (program, carryOut) => {
   program

@@ -1,5 +1,4 @@
-import type { AssumptionId } from "../../contract/assumptions.ts";
-import { assumptions } from "../../contract/assumptions.ts";
+import { type AssumptionId, assumptions } from "../../contract/assumptions.ts";
 import { formatKey } from "../../crm/keys.ts";
 import type { ObservedAsset, ObservedMember } from "../../platform/snapshot.ts";
 import type { Observed } from "../plan/input.ts";

@@ -1,11 +1,9 @@
-import { hashOf, isJsonObject } from "../../base/canonical-json.ts";
-import type { Json } from "../../base/canonical-json.ts";
+import { hashOf, isJsonObject, type Json } from "../../base/canonical-json.ts";
 import type { RecordKey } from "../../crm/model.ts";
 import { typeOf } from "./registry.ts";
 import type { OperationName, OperationShapes } from "./resource.ts";
 import { noWeight } from "./taking.ts";
-import type { Change, Draft, Stage, RecordReference, Shapes } from "./shape.ts";
-import { stages, fits } from "./shape.ts";
+import { type Change, type Draft, type Stage, type RecordReference, type Shapes, stages, fits } from "./shape.ts";
 import type { JournalEntry, LookFor } from "./operation-type.ts";
 
 export type Operation<K extends OperationName = OperationName> = { [P in K]: Change<P, OperationShapes[P]> }[K];

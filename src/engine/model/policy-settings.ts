@@ -1,6 +1,5 @@
 import { z } from "zod";
-import { policyWords } from "./policy.ts";
-import type { PolicyWord } from "./policy.ts";
+import { policyWords, type PolicyWord } from "./policy.ts";
 
 /** For changes that no call makes, or that need no call: nothing can wait for a person or be done later. */
 const toldWords = ["ignore", "report"] as const;

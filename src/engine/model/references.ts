@@ -1,6 +1,5 @@
 import { z } from "zod";
-import { isJsonObject } from "../../base/canonical-json.ts";
-import type { Json } from "../../base/canonical-json.ts";
+import { isJsonObject, type Json } from "../../base/canonical-json.ts";
 import { formatKey } from "../../crm/keys.ts";
 import type { RecordKey } from "../../crm/model.ts";
 import { compareBytes } from "./state-part.ts";

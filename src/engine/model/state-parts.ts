@@ -1,9 +1,16 @@
 import type { RecordKey, Stream } from "../../crm/model.ts";
-import { notOfCustomers, oneByOne, compareBytes, isSameKey } from "./state-part.ts";
+import { notOfCustomers, oneByOne, compareBytes, isSameKey, type ChangeContext } from "./state-part.ts";
 import type { Json } from "../../base/canonical-json.ts";
-import { theCrm, outlivesAsset, requestKindOf, withAnswer } from "./requests.ts";
-import type { CrmWish, ManualRequest, NewRequest, RequestAnswer } from "./requests.ts";
-import type { ChangeContext } from "./state-part.ts";
+import {
+  theCrm,
+  outlivesAsset,
+  requestKindOf,
+  withAnswer,
+  type CrmWish,
+  type ManualRequest,
+  type NewRequest,
+  type RequestAnswer,
+} from "./requests.ts";
 import { formatKey } from "../../crm/keys.ts";
 
 /** A person made a CRM record's change on the platform. `unseen`: the parts that no reading could confirm. */

@@ -1,6 +1,5 @@
 import type { Json, JsonObject } from "../../base/canonical-json.ts";
-import type { PrivateMarker, Reference } from "../model/references.ts";
-import { isPrivateMarker, isReference } from "../model/references.ts";
+import { type PrivateMarker, type Reference, isPrivateMarker, isReference } from "../model/references.ts";
 
 /** The values that a payload is bound to. `undefined`: not known (yet), or erased. */
 export interface Bindings {

@@ -1,6 +1,5 @@
 import type { RecordKey } from "../../crm/model.ts";
-import { shownStill, subjectOf } from "../../report/reconciliation/case.ts";
-import type { DriftClass, Level } from "../../report/reconciliation/case.ts";
+import { shownStill, subjectOf, type DriftClass, type Level } from "../../report/reconciliation/case.ts";
 import type { StateChange } from "../model/state.ts";
 
 /** The drift that readings showed, and everything that they ever showed. */

@@ -1,5 +1,4 @@
-import { hashOf, toJson } from "../../base/canonical-json.ts";
-import type { Json } from "../../base/canonical-json.ts";
+import { hashOf, toJson, type Json } from "../../base/canonical-json.ts";
 import { handedIn } from "../model/registry.ts";
 import { formatKey } from "../../crm/keys.ts";
 import type { RecordState } from "../model/desired.ts";

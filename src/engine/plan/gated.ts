@@ -4,13 +4,11 @@ import type { RecordKey, Stream } from "../../crm/model.ts";
 import type { Operation } from "../model/operation.ts";
 import { freedBy, grantedBy, needsApproval, removedBy } from "../model/registry.ts";
 import type { Known } from "../model/state.ts";
-import { policyOf } from "../model/policy.ts";
-import type { Policies } from "../model/policy.ts";
-import { isTaking, removesOf, removesNoMore, removesSomething } from "../model/taking.ts";
+import { policyOf, type Policies } from "../model/policy.ts";
+import { isTaking, removesOf, removesNoMore, removesSomething, type Removes } from "../model/taking.ts";
 import { turnedBefore } from "./drift.ts";
 import type { LoadedCustomer } from "./input.ts";
 import type { Taking } from "./limits.ts";
-import type { Removes } from "../model/taking.ts";
 
 const replacing: ReadonlySet<Operation["policy"]> = new Set(["orders.replaced", "orders.assetChanged"]);
 

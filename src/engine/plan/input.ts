@@ -1,4 +1,4 @@
-import type { AssumptionSettings } from "../../contract/assumption-settings.ts";
+import { type AssumptionSettings, channelCodesOf } from "../../contract/assumption-settings.ts";
 import type { Contradictions } from "../model/assumptions-met.ts";
 import type { Policies } from "../model/policy.ts";
 import type { Block, BlockedRecord } from "./records.ts";
@@ -20,7 +20,6 @@ import type {
   ShownEnterprise,
 } from "../../platform/snapshot.ts";
 import { handedIn } from "../model/registry.ts";
-import { channelCodesOf } from "../../contract/assumption-settings.ts";
 
 export interface PlanOptions {
   settings: AssumptionSettings;

@@ -1,13 +1,20 @@
 import { formatKey } from "../../crm/keys.ts";
 import type { RecordKey } from "../../crm/model.ts";
-import type { HoldScope, Removes, TakenThing, Weight } from "../model/taking.ts";
+import {
+  type HoldScope,
+  type Removes,
+  type TakenThing,
+  type Weight,
+  countRemoved,
+  grouped,
+  removesSomething,
+  takenThings,
+} from "../model/taking.ts";
 import type { Operation } from "../model/operation.ts";
-import { policyText } from "../model/policy.ts";
-import type { PolicyName, PolicyWord } from "../model/policy.ts";
+import { policyText, type PolicyName, type PolicyWord } from "../model/policy.ts";
 import type { OperationName } from "../model/resource.ts";
 import { freedBy, grantedBy } from "../model/registry.ts";
 import type { RecordReference } from "../model/shape.ts";
-import { countRemoved, grouped, removesSomething, takenThings } from "../model/taking.ts";
 import { goingWithout } from "./needs-of-operations.ts";
 
 /** How much may be removed: the larger of `floor` things and `share` of the live things of the same kind. */

@@ -1,8 +1,6 @@
-import { isJsonObject } from "../../base/canonical-json.ts";
-import type { Json } from "../../base/canonical-json.ts";
+import { isJsonObject, type Json } from "../../base/canonical-json.ts";
 import { formatKey } from "../../crm/keys.ts";
-import { isReference } from "../model/references.ts";
-import type { Reference } from "../model/references.ts";
+import { isReference, type Reference } from "../model/references.ts";
 import { freedBy, grantedBy, numbersOf, typeOf } from "../model/registry.ts";
 import type { Operation } from "../model/operation.ts";
 import type { Need } from "../model/shape.ts";

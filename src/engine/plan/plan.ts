@@ -1,18 +1,21 @@
 import { withoutReplacedSeats } from "./gated.ts";
 import type { RecordKey } from "../../crm/model.ts";
-import type { Operation } from "../model/operation.ts";
-import { compareOperations } from "../model/operation.ts";
+import { type Operation, compareOperations } from "../model/operation.ts";
 import type { StateChange } from "../model/state.ts";
 import { handedIn, operationNames } from "../model/registry.ts";
 import type { Earlier, ResourcePlan } from "../model/resource.ts";
-import { firstBlocks, recordsOf, recordsWaiting } from "./records.ts";
-import type { Block, RecordOutcome } from "./records.ts";
-import { factsOf } from "./facts.ts";
-import type { Facts } from "./facts.ts";
-import type { CustomerInput, Part, PlanOptions, Planned, Prepared } from "./input.ts";
-import { isAsked, prepare } from "./input.ts";
-import { planRequested } from "./requested.ts";
-import type { RequestStage } from "./requested.ts";
+import { firstBlocks, recordsOf, recordsWaiting, type Block, type RecordOutcome } from "./records.ts";
+import { factsOf, type Facts } from "./facts.ts";
+import {
+  type CustomerInput,
+  type Part,
+  type PlanOptions,
+  type Planned,
+  type Prepared,
+  isAsked,
+  prepare,
+} from "./input.ts";
+import { planRequested, type RequestStage } from "./requested.ts";
 import { StandingRejections } from "./rejections.ts";
 import { hashOf, toJson } from "../../base/canonical-json.ts";
 

@@ -1,7 +1,16 @@
 import type { AssumptionSettings } from "../../contract/assumption-settings.ts";
 import type { DraftOperation, Operation } from "../model/operation.ts";
-import { isDue, isOfCrm, nameOf, only, requestKindOf, requestsOf, standing } from "../model/requests.ts";
-import type { ManualRequest, RequestOf } from "../model/requests.ts";
+import {
+  isDue,
+  isOfCrm,
+  nameOf,
+  only,
+  requestKindOf,
+  requestsOf,
+  standing,
+  type ManualRequest,
+  type RequestOf,
+} from "../model/requests.ts";
 import type { Block } from "./records.ts";
 import type { CustomerInput } from "./input.ts";
 import type { StandingRejections } from "./rejections.ts";

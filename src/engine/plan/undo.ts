@@ -1,19 +1,17 @@
 import { isSameRecord } from "../model/state-part.ts";
 import { typeOf, freedBy, handedIn } from "../model/registry.ts";
 import type { RecordKey } from "../../crm/model.ts";
-import type { DraftOperation, Operation, Stored } from "../model/operation.ts";
+import { type DraftOperation, type Operation, type Stored, compareOperations } from "../model/operation.ts";
 import type { PrivateMarker } from "../model/references.ts";
 import type { OperationName } from "../model/resource.ts";
 import type { Need, RecordReference, Stage } from "../model/shape.ts";
 import type { Block } from "./records.ts";
-import type { PlanOptions, Prepared, CustomerInput } from "./input.ts";
+import { type PlanOptions, type Prepared, type CustomerInput, prepare } from "./input.ts";
 import { hashOf } from "../../base/canonical-json.ts";
 import { formatKey } from "../../crm/keys.ts";
 import type { Undone } from "../model/operation-type.ts";
-import { compareOperations } from "../model/operation.ts";
 import { factsOf } from "./facts.ts";
 import type { CustomerPlan } from "./plan.ts";
-import { prepare } from "./input.ts";
 import { StandingRejections } from "./rejections.ts";
 
 /** An operation that a run carried out. `updatedAt`: when its outcome was known. */

@@ -1,6 +1,5 @@
 import type { Json, JsonObject } from "../../base/canonical-json.ts";
-import type { Stream } from "../../crm/model.ts";
-import { streams } from "../../crm/model.ts";
+import { type Stream, streams } from "../../crm/model.ts";
 import type { RunCounts } from "../../ledger/runs/run-tables.ts";
 import type { StreamTally } from "../../ingest/tally.ts";
 

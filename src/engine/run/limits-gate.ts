@@ -1,11 +1,20 @@
-import type { TakingLimits, Taking, HeldTogether, Windows, HeldFor, Sums, TakingRule } from "../plan/limits.ts";
+import {
+  type TakingLimits,
+  type Taking,
+  type HeldTogether,
+  type Windows,
+  type HeldFor,
+  type Sums,
+  type TakingRule,
+  questionsOf,
+  judgeTakings,
+} from "../plan/limits.ts";
 import type { EngineDependencies } from "../customer.ts";
 import { countRemoved, takenThings } from "../model/taking.ts";
 import type { CustomerAttempt, CustomerAttemptResult } from "../attempt.ts";
 import type { AskedTime } from "../../base/trusted-time.ts";
 import { formatKey } from "../../crm/keys.ts";
 import type { RecordKey } from "../../crm/model.ts";
-import { questionsOf, judgeTakings } from "../plan/limits.ts";
 import { workInLanes } from "../../base/lanes.ts";
 import { toInstant } from "../../base/clock.ts";
 import { policyOf } from "../model/policy.ts";

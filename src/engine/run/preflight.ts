@@ -1,6 +1,5 @@
 import type { RecordKey } from "../../crm/model.ts";
-import { CustomerPlanning } from "../planning.ts";
-import type { PlanningDependencies } from "../planning.ts";
+import { CustomerPlanning, type PlanningDependencies } from "../planning.ts";
 import { CustomerState } from "../customer.ts";
 import { messageOf } from "../../base/errors.ts";
 import { formatKey } from "../../crm/keys.ts";

@@ -1,24 +1,18 @@
-import { exitCodes, messageOf, Problem } from "../../base/errors.ts";
+import { exitCodes, messageOf, Problem, type ExitCode } from "../../base/errors.ts";
 import { formatKey } from "../../crm/keys.ts";
 import type { RecordKey } from "../../crm/model.ts";
 import type { Ledger } from "../../ledger/ledger.ts";
 import type { OpenScope } from "../../ledger/records/open-records.ts";
 import type { RunState } from "../../ledger/runs/tables.ts";
-import { balanceJson, balanceOf } from "./balance.ts";
-import { waitingHolds } from "./limits-gate.ts";
+import { balanceJson, balanceOf, type Balance } from "./balance.ts";
+import { waitingHolds, type WaitingHold } from "./limits-gate.ts";
 import type { RunDependencies, RunRequest } from "./request.ts";
 import { SyncRun } from "./sync-run.ts";
-import { toJson } from "../../base/canonical-json.ts";
-import type { Json } from "../../base/canonical-json.ts";
-import type { ExitCode } from "../../base/errors.ts";
+import { toJson, type Json } from "../../base/canonical-json.ts";
 import type { ClockDoubt } from "../../base/trusted-time.ts";
-import { openCount } from "../../report/open.ts";
-import type { OpenRecords } from "../../report/open.ts";
-import type { Balance } from "./balance.ts";
+import { openCount, type OpenRecords } from "../../report/open.ts";
 import type { CanaryTranche } from "./canary.ts";
-import { countsOf } from "../../ingest/tally.ts";
-import type { StreamTally } from "../../ingest/tally.ts";
-import type { WaitingHold } from "./limits-gate.ts";
+import { countsOf, type StreamTally } from "../../ingest/tally.ts";
 
 export function scopeOf(deps: Pick<RunDependencies, "sources">, request: Pick<RunRequest, "streams">): OpenScope {
   return { streams: request.streams, sources: deps.sources.map((source) => source.name) };

@@ -4,10 +4,16 @@ import type { RecordKey } from "../../crm/model.ts";
 import type { RunState } from "../../ledger/runs/tables.ts";
 import { SnapshotReader } from "../../platform/snapshot.ts";
 import { SnapshotsAhead } from "../../platform/snapshots-ahead.ts";
-import { countedAs, shortfalls, stopReasons } from "../attempt.ts";
-import type { CustomerAttemptResult, CustomerAttempt, ReconcileDependencies, Shortfall } from "../attempt.ts";
-import { applyByShares } from "./canary.ts";
-import type { CanaryTranche } from "./canary.ts";
+import {
+  countedAs,
+  shortfalls,
+  stopReasons,
+  type CustomerAttemptResult,
+  type CustomerAttempt,
+  type ReconcileDependencies,
+  type Shortfall,
+} from "../attempt.ts";
+import { applyByShares, type CanaryTranche } from "./canary.ts";
 import { workInLanes } from "../../base/lanes.ts";
 import { lookFirst } from "./preflight.ts";
 import { LimitsGate } from "./limits-gate.ts";

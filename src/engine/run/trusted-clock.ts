@@ -1,7 +1,12 @@
-import { ReadFailure } from "../../http/call.ts";
-import { keptForMs, toleranceMs, TrustedTime } from "../../base/trusted-time.ts";
-import type { ClockDoubt, ClockEvidence, ServiceTime } from "../../base/trusted-time.ts";
-import type { HeardTime } from "../../http/call.ts";
+import { ReadFailure, type HeardTime } from "../../http/call.ts";
+import {
+  keptForMs,
+  toleranceMs,
+  TrustedTime,
+  type ClockDoubt,
+  type ClockEvidence,
+  type ServiceTime,
+} from "../../base/trusted-time.ts";
 import type { RunDependencies } from "./request.ts";
 
 type Dependencies = Pick<RunDependencies, "ledger" | "clock" | "platform" | "settings">;

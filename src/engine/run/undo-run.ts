@@ -1,7 +1,6 @@
 import { toInstant } from "../../base/clock.ts";
 import { inOrder } from "../../base/lanes.ts";
-import { exitCodes } from "../../base/errors.ts";
-import type { ExitCode } from "../../base/errors.ts";
+import { exitCodes, type ExitCode } from "../../base/errors.ts";
 import { CustomerState } from "../customer.ts";
 import { UndoPlanning } from "../planning.ts";
 import { formatKey } from "../../crm/keys.ts";
@@ -15,8 +14,7 @@ import type { RunFacts } from "../../report/facts.ts";
 import { byHand } from "../../report/last-runs.ts";
 import { customersNotShown, operationOpen, restless } from "../attempt.ts";
 import type { WaitsInPlan } from "./limits-gate.ts";
-import { openFirst, unplannedBy, waitsIn } from "./plan-run.ts";
-import type { Unplanned } from "./plan-run.ts";
+import { openFirst, unplannedBy, waitsIn, type Unplanned } from "./plan-run.ts";
 import type { RunDependencies, RunRequest } from "./request.ts";
 
 /** The undo of a run: its steps, newest first, and the plan of each customer that has something to do. */

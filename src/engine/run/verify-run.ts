@@ -1,27 +1,22 @@
 import { endFailed, scopeOf, endInterruptedRuns } from "./run.ts";
-import type { ExitCode } from "../../base/errors.ts";
-import { exitCodes } from "../../base/errors.ts";
+import { type ExitCode, exitCodes } from "../../base/errors.ts";
 import type { ClockDoubt } from "../../base/trusted-time.ts";
 import { readingPlatform } from "../../platform/platform.ts";
 import { SnapshotReader } from "../../platform/snapshot.ts";
 import type { RunState } from "../../ledger/runs/tables.ts";
-import { shownStill, shownTwice } from "../../report/reconciliation/case.ts";
-import type { DriftClass, Finding } from "../../report/reconciliation/case.ts";
+import { shownStill, shownTwice, type DriftClass, type Finding } from "../../report/reconciliation/case.ts";
 import { formatKey } from "../../crm/keys.ts";
 import { toInstant } from "../../base/clock.ts";
 import { durationMs } from "../../base/duration.ts";
 import type { Ledger } from "../../ledger/ledger.ts";
 import type { AssumptionMet } from "../model/assumptions-met.ts";
 import type { Coverage } from "../../report/status.ts";
-import { openCount } from "../../report/open.ts";
-import type { OpenRecords } from "../../report/open.ts";
+import { openCount, type OpenRecords } from "../../report/open.ts";
 import type { VerifyBudget } from "./run-settings.ts";
 import type { RunDependencies, RunRequest } from "./request.ts";
-import { toldOf } from "./canary.ts";
-import type { DifferencesOfCustomer } from "./canary.ts";
+import { toldOf, type DifferencesOfCustomer } from "./canary.ts";
 import { TrustedClock } from "./trusted-clock.ts";
-import { readBack } from "./verify.ts";
-import type { ReadBack } from "./verify.ts";
+import { readBack, type ReadBack } from "./verify.ts";
 
 /** How many findings the summary names; the reconciliation report has all of them. */
 const mostNamed = 5;

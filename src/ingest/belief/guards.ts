@@ -2,8 +2,7 @@ import type { Problem } from "../../base/errors.ts";
 import type { Stream } from "../../crm/model.ts";
 import { sourceProblem } from "../../source/problems.ts";
 import type { ReadOutcome, SourceItem } from "../../source/reader.ts";
-import { driftOf, driftText, judgedOf, placeOf, ShapeOfRows } from "../../source/shape.ts";
-import type { RowShape } from "../../source/shape.ts";
+import { driftOf, driftText, judgedOf, placeOf, ShapeOfRows, type RowShape } from "../../source/shape.ts";
 import type { StreamMapping } from "../../source/source.ts";
 
 /**

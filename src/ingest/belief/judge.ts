@@ -1,16 +1,17 @@
-import type { JsonObject, Json } from "../../base/canonical-json.ts";
+import { type JsonObject, type Json, canonicalJson, isJsonObject } from "../../base/canonical-json.ts";
 import { formatKey } from "../../crm/keys.ts";
 import type { RecordKey, Stream } from "../../crm/model.ts";
-import type { KnownRecord } from "../../ledger/records/known-records.ts";
+import { type KnownRecord, isWithheld } from "../../ledger/records/known-records.ts";
 import type { Reading } from "../../ledger/records/reading.ts";
-import { keyOfRow } from "../../ledger/records/staged-records.ts";
-import type { IngestedRecord, MappedRow, StagedRecords } from "../../ledger/records/staged-records.ts";
+import {
+  keyOfRow,
+  type IngestedRecord,
+  type MappedRow,
+  type StagedRecords,
+} from "../../ledger/records/staged-records.ts";
 import { counted } from "../../report/text.ts";
-import { limitOf } from "./guards.ts";
-import type { Doubt } from "./guards.ts";
-import { canonicalJson, isJsonObject } from "../../base/canonical-json.ts";
+import { limitOf, type Doubt } from "./guards.ts";
 import { comparedName } from "../../crm/name-keys.ts";
-import { isWithheld } from "../../ledger/records/known-records.ts";
 
 export interface ReadLimit {
   floor: number;

@@ -1,9 +1,7 @@
 import { stored } from "../../ledger/database/damage.ts";
 import type { EarlierRead } from "../../ledger/records/source-reads.ts";
-import { groupedRecords, groupedRows, headerRows } from "../../source/reader.ts";
-import type { ReadOutcome } from "../../source/reader.ts";
-import { unlessAccepted } from "./guards.ts";
-import type { Accepted, Doubt } from "./guards.ts";
+import { groupedRecords, groupedRows, headerRows, type ReadOutcome } from "../../source/reader.ts";
+import { unlessAccepted, type Accepted, type Doubt } from "./guards.ts";
 
 /**
  * A source with fewer rows than `few` may lose `believedOfFew` rows, whatever their share: one of five is 20 %. It may

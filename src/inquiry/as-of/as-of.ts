@@ -5,11 +5,9 @@ import { ledgerBegan } from "../../ledger/database/began.ts";
 import type { Sqlite } from "../../ledger/database/database.ts";
 import { stored } from "../../ledger/database/damage.ts";
 import { treeEndingWith } from "../../ledger/audit/kept-tree.ts";
-import { daysOf } from "../../ledger/runs/retention.ts";
-import type { HistoryKind } from "../../ledger/runs/retention.ts";
+import { daysOf, type HistoryKind } from "../../ledger/runs/retention.ts";
 import type { ReadOnlyLedger } from "../read-only-ledger.ts";
-import { operationsAsOf, tablesAsOf } from "./tables.ts";
-import type { Stood } from "./tables.ts";
+import { operationsAsOf, tablesAsOf, type Stood } from "./tables.ts";
 
 /** The moment that each connection answers as of. */
 const standing = new WeakMap<ReadOnlyLedger, string>();

@@ -1,13 +1,11 @@
 import { formatKey } from "../../crm/keys.ts";
 import type { Asset, Money, Package, Product, RecordKey } from "../../crm/model.ts";
 import { buildAssets } from "../../crm/tree.ts";
-import { foldOrder } from "../../resources/order/fold.ts";
-import type { LineChange, LineUnit, StepChange } from "../../resources/order/fold.ts";
+import { foldOrder, type LineChange, type LineUnit, type StepChange } from "../../resources/order/fold.ts";
 import type { StandingProduct } from "../../resources/order/model.ts";
 import type { Commitment } from "../../engine/model/references.ts";
 import type { StepOrigin } from "../../resources/order/state/changes.ts";
-import { minus } from "../../report/statement/cells.ts";
-import type { Exact } from "../../report/statement/cells.ts";
+import { minus, type Exact } from "../../report/statement/cells.ts";
 import { shareOf } from "../../report/statement/order-form.ts";
 import type { DatedOrder } from "./filters.ts";
 import type { HistoryStep, OrderHistory } from "./order-history.ts";

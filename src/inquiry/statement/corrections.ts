@@ -5,22 +5,27 @@ import type { RecordTable, RecordVersionTable } from "../../ledger/records/table
 import type { PlacedOrderTable } from "../../resources/order/state/placed-order-rows.ts";
 import type { KeptOrder } from "../../engine/model/desired.ts";
 import type { CrmDate } from "../../report/crm-date.ts";
-import { becameOf, correctionRow } from "../../report/statement/corrections.ts";
-import type {
-  AnsweringStep,
-  Answers,
-  Became,
-  ChangedOrder,
-  ChangingForm,
-  Correction,
-  OpenOperation,
+import {
+  becameOf,
+  correctionRow,
+  type AnsweringStep,
+  type Answers,
+  type Became,
+  type ChangedOrder,
+  type ChangingForm,
+  type Correction,
+  type OpenOperation,
 } from "../../report/statement/corrections.ts";
-import { isProduct, orderChanges, orderForm } from "../../report/statement/order-form.ts";
-import type { OrderChange, OrderForm } from "../../report/statement/order-form.ts";
+import {
+  isProduct,
+  orderChanges,
+  orderForm,
+  type OrderChange,
+  type OrderForm,
+} from "../../report/statement/order-form.ts";
 import type { Filters, PartRow, StatementRequest } from "../../report/statement/shape.ts";
 import { orderSteps } from "../placed-orders.ts";
-import { ofEachCustomer } from "../read-only-ledger.ts";
-import type { ReadOnlyLedger } from "../read-only-ledger.ts";
+import { ofEachCustomer, type ReadOnlyLedger } from "../read-only-ledger.ts";
 import { branchThen, isWithin, ofCustomer, ofSource, zonesIn } from "./filters.ts";
 import { newestEntryOf, readingAt } from "./proof.ts";
 

@@ -1,13 +1,11 @@
 import type { RecordKey } from "../../crm/model.ts";
-import type { Measure } from "../../report/statement/entitlements.ts";
+import { type Measure, measures } from "../../report/statement/entitlements.ts";
 import { statedOrder } from "./amounts.ts";
 import type { OrderHistory } from "./order-history.ts";
-import { countedAt, livesOf, seatsOf } from "./seats.ts";
-import type { AssignmentsOf, Assignment } from "./seats.ts";
+import { countedAt, livesOf, seatsOf, type AssignmentsOf, type Assignment } from "./seats.ts";
 import { sql } from "kysely";
 import type { Statement } from "better-sqlite3";
 import { formatKey } from "../../crm/keys.ts";
-import { measures } from "../../report/statement/entitlements.ts";
 import type { ReadOnlyLedger } from "../read-only-ledger.ts";
 import type { Cell, PartRow, Row } from "../../report/statement/shape.ts";
 

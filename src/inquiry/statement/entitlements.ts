@@ -2,16 +2,18 @@ import { parseKey, formatKey } from "../../crm/keys.ts";
 import type { RecordKey } from "../../crm/model.ts";
 import { isSameKey } from "../../engine/model/state-part.ts";
 import type { PartRow, StatementRequest } from "../../report/statement/shape.ts";
-import type { ReadOnlyLedger } from "../read-only-ledger.ts";
-import { asked } from "../read-only-ledger.ts";
-import { allAssignments, assignmentsOf, placedBy } from "./seats.ts";
-import { customersThen } from "./filters.ts";
-import type { CustomersThen } from "./filters.ts";
-import { entitlementParts, EntitlementTable, keyOf, movementsOf } from "./entitlement-table.ts";
-import type { EntitlementKey, Movement } from "./entitlement-table.ts";
-import { orderHistory } from "./order-history.ts";
-import type { OrderHistory } from "./order-history.ts";
-import type { Assignment } from "./seats.ts";
+import { type ReadOnlyLedger, asked } from "../read-only-ledger.ts";
+import { allAssignments, assignmentsOf, placedBy, type Assignment } from "./seats.ts";
+import { customersThen, type CustomersThen } from "./filters.ts";
+import {
+  entitlementParts,
+  EntitlementTable,
+  keyOf,
+  movementsOf,
+  type EntitlementKey,
+  type Movement,
+} from "./entitlement-table.ts";
+import { orderHistory, type OrderHistory } from "./order-history.ts";
 import { foldOrder } from "../../resources/order/fold.ts";
 import type { StandingUnit } from "../../resources/order/model.ts";
 

@@ -1,22 +1,27 @@
 import { sql } from "kysely";
 import { formatKey } from "../../crm/keys.ts";
-import { streams } from "../../crm/model.ts";
-import type { RecordKey, Stream } from "../../crm/model.ts";
+import { streams, type RecordKey, type Stream } from "../../crm/model.ts";
 import { stored } from "../../ledger/database/damage.ts";
 import { askedBefore } from "../../ledger/decisions/what-is-asked.ts";
 import type { KeptOrder } from "../../engine/model/desired.ts";
 import { ownerOf, ownerOfQuarantine } from "../../engine/plan/owner.ts";
-import type { ExceptionFacts } from "../../report/statement/exception-row.ts";
-import { concernedRows, ExceptionTotals, signOffRow, statedException } from "../../report/statement/exceptions.ts";
-import type { Actor, ConcernedOrder, SignOffFacts, StatedException } from "../../report/statement/exceptions.ts";
+import { type ExceptionFacts, acceptedAs, signedAs, signOffId } from "../../report/statement/exception-row.ts";
+import {
+  concernedRows,
+  ExceptionTotals,
+  signOffRow,
+  statedException,
+  type Actor,
+  type ConcernedOrder,
+  type SignOffFacts,
+  type StatedException,
+} from "../../report/statement/exceptions.ts";
 import { isProduct } from "../../report/statement/order-form.ts";
 import type { Filters, PartRow, Period, Row, StatementRequest } from "../../report/statement/shape.ts";
-import { acceptedAs, signedAs, signOffId } from "../../report/statement/exception-row.ts";
 import type { Signable } from "../../report/books.ts";
 import { asOf } from "../audit.ts";
 import { exceptions } from "../exceptions.ts";
-import { asked, ofEachCustomer } from "../read-only-ledger.ts";
-import type { ReadOnlyLedger } from "../read-only-ledger.ts";
+import { asked, ofEachCustomer, type ReadOnlyLedger } from "../read-only-ledger.ts";
 import { crmDate } from "../../report/crm-date.ts";
 import { customersThen, zonesIn } from "./filters.ts";
 import { requireBalanced } from "../../report/statement/cells.ts";

@@ -1,16 +1,12 @@
-import { sql } from "kysely";
-import type { RawBuilder } from "kysely";
-import { usage } from "../../base/errors.ts";
-import type { Problem } from "../../base/errors.ts";
+import { sql, type RawBuilder } from "kysely";
+import { usage, type Problem } from "../../base/errors.ts";
 import { parseKey, formatKey } from "../../crm/keys.ts";
 import type { Filters, Period, PeriodBy } from "../../report/statement/shape.ts";
-import type { ReadOnlyLedger } from "../read-only-ledger.ts";
-import type { DateZones } from "../../crm/model.ts";
+import { type ReadOnlyLedger, asked } from "../read-only-ledger.ts";
+import type { DateZones, RecordKey } from "../../crm/model.ts";
 import { stored } from "../../ledger/database/damage.ts";
 import type { KeptOrder } from "../../engine/model/desired.ts";
 import { periodDays } from "../../report/statement/period.ts";
-import type { RecordKey } from "../../crm/model.ts";
-import { asked } from "../read-only-ledger.ts";
 
 /** So many are named to somebody who asked for one that there is not. */
 const mostNamed = 5;

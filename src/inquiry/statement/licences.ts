@@ -1,5 +1,4 @@
-import { sql } from "kysely";
-import type { RawBuilder } from "kysely";
+import { sql, type RawBuilder } from "kysely";
 import { formatKey, parseKey } from "../../crm/keys.ts";
 import type { Row, StatementRequest } from "../../report/statement/shape.ts";
 import type { ReadOnlyLedger } from "../read-only-ledger.ts";

@@ -6,12 +6,9 @@ import type { OrderPast } from "../../resources/order/fold.ts";
 import type { LicenceOrder, OrderStep } from "../../resources/order/state/changes.ts";
 import { isSameKey } from "../../engine/model/state-part.ts";
 import { orderStepsWithForms, shownProducts } from "../placed-orders.ts";
-import type { ReadOnlyLedger } from "../read-only-ledger.ts";
-import { asked } from "../read-only-ledger.ts";
-import { zonesIn, isWithin } from "./filters.ts";
-import type { DatedOrder } from "./filters.ts";
-import { sql } from "kysely";
-import type { RawBuilder } from "kysely";
+import { type ReadOnlyLedger, asked } from "../read-only-ledger.ts";
+import { zonesIn, isWithin, type DatedOrder } from "./filters.ts";
+import { sql, type RawBuilder } from "kysely";
 import { parseKey } from "../../crm/keys.ts";
 import type { Filters, StatementRequest } from "../../report/statement/shape.ts";
 

@@ -1,21 +1,22 @@
 import { formatKey } from "../../crm/keys.ts";
 import type { Money, RecordKey } from "../../crm/model.ts";
-import { crmDate, localDates } from "../../report/crm-date.ts";
-import type { CrmDate } from "../../report/crm-date.ts";
+import { crmDate, localDates, type CrmDate } from "../../report/crm-date.ts";
 import { isSameKey } from "../../engine/model/state-part.ts";
-import { plus } from "../../report/statement/cells.ts";
-import type { Exact } from "../../report/statement/cells.ts";
+import { plus, type Exact } from "../../report/statement/cells.ts";
 import { sumCells } from "../../report/statement/orders.ts";
 import type { PartRow, Row, StatementRequest } from "../../report/statement/shape.ts";
 import type { ReadOnlyLedger } from "../read-only-ledger.ts";
-import { statedOrder } from "./amounts.ts";
-import type { Moved, OrderChange, UnitProduct } from "./amounts.ts";
+import { statedOrder, type Moved, type OrderChange, type UnitProduct } from "./amounts.ts";
 import { assignmentsOf, livesOf, placedBy, seatsOf } from "./seats.ts";
-import { customersThen } from "./filters.ts";
-import type { CustomersThen, DatedOrder } from "./filters.ts";
+import { customersThen, type CustomersThen, type DatedOrder } from "./filters.ts";
 import { licenceRows } from "./licences.ts";
-import { orderEventsIn, ordersWithEventsIn, orderHistory } from "./order-history.ts";
-import type { HistoryStep, OrderHistory } from "./order-history.ts";
+import {
+  orderEventsIn,
+  ordersWithEventsIn,
+  orderHistory,
+  type HistoryStep,
+  type OrderHistory,
+} from "./order-history.ts";
 import { proofOf, Recent } from "./proof.ts";
 import { sidesOf } from "../../report/statement/period.ts";
 

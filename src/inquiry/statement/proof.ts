@@ -1,6 +1,5 @@
 import type { RecordKey } from "../../crm/model.ts";
-import type { ReadOnlyLedger } from "../read-only-ledger.ts";
-import { asked } from "../read-only-ledger.ts";
+import { type ReadOnlyLedger, asked } from "../read-only-ledger.ts";
 
 /** What was asked for last, by its name: as much as weighs so much together, and always the last one. */
 export class Recent<Value> {

@@ -2,26 +2,27 @@ import { sql } from "kysely";
 import { formatKey } from "../../crm/keys.ts";
 import type { Money, RecordKey } from "../../crm/model.ts";
 import { compareCustomer } from "../../report/reconciliation/compare-customer.ts";
-import { inCodes } from "../../report/reconciliation/case.ts";
-import type { CustomerCase, ReconciliationView } from "../../report/reconciliation/case.ts";
-import { hasProduct, isProduct, orderChanges } from "../../report/statement/order-form.ts";
+import { inCodes, type CustomerCase, type ReconciliationView } from "../../report/reconciliation/case.ts";
+import { hasProduct, isProduct, orderChanges, type OrderForm } from "../../report/statement/order-form.ts";
 import { inPeriod } from "../../report/statement/period.ts";
 import { reconciledItems } from "../../report/statement/reconciled.ts";
-import type { CustomerFacts, ReconciledItem, OrderForms } from "../../report/statement/reconciled-item.ts";
-import { isOtherMoney, differenceKey } from "../../report/statement/reconciled-item.ts";
+import {
+  type CustomerFacts,
+  type ReconciledItem,
+  type OrderForms,
+  isOtherMoney,
+  differenceKey,
+} from "../../report/statement/reconciled-item.ts";
 import { correctedRow, itemRow, ReconciliationTotals } from "../../report/statement/reconciliation.ts";
 import type { Filters, PartRow, StatementRequest } from "../../report/statement/shape.ts";
 import { customerCase } from "../customer-case.ts";
 import { everyCustomer, reconciliationView } from "../reconciliation.ts";
-import type { ReadOnlyLedger } from "../read-only-ledger.ts";
-import { asked, ofEachCustomer } from "../read-only-ledger.ts";
+import { type ReadOnlyLedger, asked, ofEachCustomer } from "../read-only-ledger.ts";
 import { requireBalanced } from "../../report/statement/cells.ts";
 import { changedOrder, formIn, isAsked } from "./corrections.ts";
 import { branchOf, ofCustomer, ofSource } from "./filters.ts";
 import type { RecordTable } from "../../ledger/records/tables.ts";
-import type { OrderForm } from "../../report/statement/order-form.ts";
-import { stepsOf } from "../placed-orders.ts";
-import type { StepRow } from "../placed-orders.ts";
+import { stepsOf, type StepRow } from "../placed-orders.ts";
 
 interface Reconciled {
   item: CustomerCase;

@@ -1,9 +1,13 @@
-import { column } from "../../report/statement/shape.ts";
-import type { Column, PartRow, StatementShape, StatementRequest } from "../../report/statement/shape.ts";
+import {
+  column,
+  type Column,
+  type PartRow,
+  type StatementShape,
+  type StatementRequest,
+} from "../../report/statement/shape.ts";
 import { sql } from "kysely";
 import { stored } from "../../ledger/database/damage.ts";
-import { balanceFigures } from "../../report/runs.ts";
-import type { BalanceFigures } from "../../report/runs.ts";
+import { balanceFigures, type BalanceFigures } from "../../report/runs.ts";
 import { readingProblem } from "../../report/statement/exception-row.ts";
 import type { ReadOnlyLedger } from "../read-only-ledger.ts";
 import { skippedInReading } from "../runs.ts";

@@ -6,8 +6,7 @@ import { instantBeside } from "../../report/statement/period.ts";
 import type { StatementRequest } from "../../report/statement/shape.ts";
 import type { Moved, OrderChange, UnitProduct } from "./amounts.ts";
 import type { OrderHistory } from "./order-history.ts";
-import type { ReadOnlyLedger } from "../read-only-ledger.ts";
-import { asked } from "../read-only-ledger.ts";
+import { type ReadOnlyLedger, asked } from "../read-only-ledger.ts";
 
 /** An assignment of an asset number, from its beginning to its end. */
 export interface Assignment {

@@ -12,8 +12,8 @@ import {
   statSync,
   writeFileSync,
   writeSync,
+  type Stats,
 } from "node:fs";
-import type { Stats } from "node:fs";
 import { dirname } from "node:path";
 import { z } from "zod";
 import { messageOf } from "../../base/errors.ts";

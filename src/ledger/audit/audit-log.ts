@@ -1,11 +1,9 @@
 import type Database from "better-sqlite3";
-import type { JsonObject } from "../../base/canonical-json.ts";
-import { canonicalJson } from "../../base/canonical-json.ts";
+import { type JsonObject, canonicalJson } from "../../base/canonical-json.ts";
 import type { Randomness } from "../../base/ids.ts";
 import { whoActs } from "../../base/who.ts";
-import { unreadableRow } from "../database/damage.ts";
+import { unreadableRow, stored } from "../database/damage.ts";
 import { PerTransaction } from "../database/per-transaction.ts";
-import { stored } from "../database/damage.ts";
 import { Frontier, leafHash } from "./merkle-log.ts";
 import type { AuditTable, AuditTreeTable } from "./tables.ts";
 

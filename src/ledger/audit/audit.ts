@@ -1,12 +1,10 @@
 import type { JsonObject } from "../../base/canonical-json.ts";
 import { headsPath, readKeptHeads } from "./audit-heads.ts";
 import type { AuditHead, AuditRow } from "./audit-log.ts";
-import { entriesOf } from "./tables.ts";
+import { entriesOf, type HeadPlaceTable } from "./tables.ts";
 import { keptOf } from "./kept-tree.ts";
-import type { HeadPlaceTable } from "./tables.ts";
 import { stored } from "../database/damage.ts";
-import { verifyRecord } from "./verify-log.ts";
-import type { AuditVerdicts } from "./verify-log.ts";
+import { verifyRecord, type AuditVerdicts } from "./verify-log.ts";
 import type { LedgerContext } from "../context.ts";
 
 /** The append-only, hash-chained record, beside the entries that other concerns append with what they describe. */

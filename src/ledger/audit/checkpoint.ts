@@ -1,5 +1,4 @@
-import { createPrivateKey, createPublicKey, hash, sign, verify } from "node:crypto";
-import type { KeyObject } from "node:crypto";
+import { createPrivateKey, createPublicKey, hash, sign, verify, type KeyObject } from "node:crypto";
 
 /**
  * A head of the audit log as a text of its own: a checkpoint of a transparency log (C2SP tlog-checkpoint), signed as

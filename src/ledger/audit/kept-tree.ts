@@ -1,12 +1,10 @@
 import type { Sqlite } from "../database/database.ts";
-import { storedRoots, tileLeaves, tileLevel } from "./audit-log.ts";
-import { Frontier, leftHalf, nodeHash } from "./merkle-log.ts";
-import type { SubtreeRoot } from "./merkle-log.ts";
+import { storedRoots, tileLeaves, tileLevel, type AuditRow } from "./audit-log.ts";
+import { Frontier, leftHalf, nodeHash, type SubtreeRoot } from "./merkle-log.ts";
 import { unreadableRow } from "../database/damage.ts";
 import { schemaDifferences } from "../database/schema.ts";
 import type { AuditTileTable, AuditTreeTable } from "./tables.ts";
 import type { AuditRecord } from "./verify-log.ts";
-import type { AuditRow } from "./audit-log.ts";
 
 /** The Merkle tree as the database keeps it, and what of the schema is not as it was made. */
 export function keptOf(database: Sqlite): Required<Pick<AuditRecord, "tree" | "guardsMissing" | "schemaChanged">> {

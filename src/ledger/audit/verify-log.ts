@@ -1,5 +1,4 @@
-import { auditHash, format, tileLeaves } from "./audit-log.ts";
-import type { AuditHead, AuditRow, KeptHead } from "./audit-log.ts";
+import { auditHash, format, tileLeaves, type AuditHead, type AuditRow, type KeptHead } from "./audit-log.ts";
 import { RecordTree } from "./kept-tree.ts";
 import type { AuditTreeTable } from "./tables.ts";
 import { z } from "zod";

@@ -3,8 +3,7 @@ import { exitCodes, Problem } from "../../base/errors.ts";
 import { requireObserved } from "../../report/statement/period.ts";
 import type { LedgerContext } from "../context.ts";
 import { ledgerBegan } from "../database/began.ts";
-import { closingFactsOf } from "./tables.ts";
-import type { ClosedFileTable, ClosedPeriodTable, SignOffTable } from "./tables.ts";
+import { closingFactsOf, type ClosedFileTable, type ClosedPeriodTable, type SignOffTable } from "./tables.ts";
 
 /** A person and their reason. */
 interface Whose {

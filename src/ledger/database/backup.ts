@@ -4,8 +4,7 @@ import { refused } from "./damage.ts";
 import { connect } from "./ledger-file.ts";
 import { openReadOnly } from "./database.ts";
 import { gapKeys } from "./newest.ts";
-import { pauseKey, pauseOn } from "../pause.ts";
-import type { PauseWord } from "../pause.ts";
+import { pauseKey, pauseOn, type PauseWord } from "../pause.ts";
 import type { Paused } from "../../report/status.ts";
 
 /** How far a copy of the ledger is. */

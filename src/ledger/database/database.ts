@@ -1,8 +1,7 @@
 import Database from "better-sqlite3";
 import { Problem } from "../../base/errors.ts";
 import { refuseLostLedger } from "../audit/audit-heads.ts";
-import { keepPrivate } from "../../base/private-files.ts";
-import type { ReadingGroup } from "../../base/private-files.ts";
+import { keepPrivate, type ReadingGroup } from "../../base/private-files.ts";
 import { databaseProblem, refused } from "./damage.ts";
 import {
   closeToOthers,

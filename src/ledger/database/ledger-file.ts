@@ -1,10 +1,8 @@
-import { accessSync, constants, copyFileSync, rmSync, statSync } from "node:fs";
-import type { BigIntStats } from "node:fs";
+import { accessSync, constants, copyFileSync, rmSync, statSync, type BigIntStats } from "node:fs";
 import { dirname, join } from "node:path";
 import Database from "better-sqlite3";
 import { exitCodes, messageOf, Problem } from "../../base/errors.ts";
-import { createPrivateFile, keepPrivate } from "../../base/private-files.ts";
-import type { ReadingGroup } from "../../base/private-files.ts";
+import { createPrivateFile, keepPrivate, type ReadingGroup } from "../../base/private-files.ts";
 import { headsPath, refuseLostLedger } from "../audit/audit-heads.ts";
 import { databaseProblem, refused } from "./damage.ts";
 import { holdFolder, momentaryFolder } from "./held-folder.ts";

@@ -13,11 +13,16 @@ import { statements } from "../database/statements.ts";
 import { stored } from "../database/damage.ts";
 import { rebuiltKind } from "../state/observations.ts";
 import type { Row } from "../tables.ts";
-import { holdLife, questionStateOf } from "./hold-life.ts";
-import type { HoldAction, HoldEvent, HoldState, StandingState } from "./hold-life.ts";
+import {
+  holdLife,
+  questionStateOf,
+  type HoldAction,
+  type HoldEvent,
+  type HoldState,
+  type StandingState,
+} from "./hold-life.ts";
 import type { QuestionTable } from "./tables.ts";
-import { earningDecisions, whatIsAsked, whatIsAskedStatement } from "./what-is-asked.ts";
-import type { AskedNow, Question } from "./what-is-asked.ts";
+import { earningDecisions, whatIsAsked, whatIsAskedStatement, type AskedNow, type Question } from "./what-is-asked.ts";
 
 /** An operation that a person is to be asked about, as the journal has planned it. */
 export interface NewHold extends Row<"hold", "kind" | "hash" | "subject"> {
@@ -30,11 +35,9 @@ export interface NewHold extends Row<"hold", "kind" | "hash" | "subject"> {
   askedBefore?: readonly AskedBefore[] | undefined;
 }
 
-/** A hold of which something is still to come. */
 export interface StandingHold {
   id: number;
   question: string;
-  /** The operation as it stands in the journal. */
   operation: string;
   subject: string;
   kind: OperationName;
@@ -84,7 +87,7 @@ const questionColumns = "id, scope, customer_namespace, customer_id, state, crea
 export const isApproved = (operation: string): string =>
   `exists (select 1 from hold h where h.operation_id = ${operation} and h.state = 'approved')`;
 
-/** Questions and holds. Every method reads, or runs inside the writer's transaction. */
+/** Every method reads, or runs inside the writer's transaction. */
 export class HoldRows {
   readonly #statements;
   readonly #audit: Pick<AuditLog, "append">;
@@ -255,7 +258,6 @@ export class HoldRows {
   }
 }
 
-/** Whose holds, as the statements have it. */
 function named({ customer, ofUndo }: Whose): { namespace: string; id: string; ofUndo: number } {
   return { namespace: customer.namespace, id: customer.id, ofUndo: ofUndo ? 1 : 0 };
 }
@@ -284,7 +286,6 @@ function standingHold({ policy, records, removes, changed, sent, ...row }: Stand
   };
 }
 
-/** In one piece: a table of statements. */
 function prepareStatements(database: Sqlite) {
   type Of = [namespace: string, id: string, ofUndo: number];
   return statements.onUse({

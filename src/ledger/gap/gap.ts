@@ -1,6 +1,5 @@
 import type { OpenRows } from "../../engine/model/resource.ts";
-import { toJson } from "../../base/canonical-json.ts";
-import type { JsonObject } from "../../base/canonical-json.ts";
+import { toJson, type JsonObject } from "../../base/canonical-json.ts";
 import { formatKey } from "../../crm/keys.ts";
 import type { RecordKey } from "../../crm/model.ts";
 import { headsPath, lastMark } from "../audit/audit-heads.ts";
@@ -8,8 +7,7 @@ import type { LedgerContext } from "../context.ts";
 import { stored } from "../database/damage.ts";
 import { notLookedAt } from "../state/unread-customers.ts";
 import type { StateRows } from "../state/registry.ts";
-import { GapStatements } from "./gap-statements.ts";
-import type { GapPlace, NumberAside, OpenOperation } from "./gap-statements.ts";
+import { GapStatements, type GapPlace, type NumberAside, type OpenOperation } from "./gap-statements.ts";
 
 /** What is recorded of a placed order. */
 type OrderStanding = Exclude<ReturnType<OpenRows["order"]["standing"]>, undefined | { lost: string }>;

@@ -1,16 +1,13 @@
-import { parseJson } from "../../base/canonical-json.ts";
+import { parseJson, type Json } from "../../base/canonical-json.ts";
 import { z } from "zod";
-import type { Json } from "../../base/canonical-json.ts";
 import { streams } from "../../crm/model.ts";
 import type { RecordReference } from "../../engine/model/shape.ts";
 import { isOperationName, typeIn } from "../../engine/model/registry.ts";
-import type { Operation, Entry, Stored } from "../../engine/model/operation.ts";
-import { readOperation } from "../../engine/model/operation.ts";
+import { type Operation, type Entry, type Stored, readOperation } from "../../engine/model/operation.ts";
 import { isTaking, noWeight } from "../../engine/model/taking.ts";
 import type { AttemptFacts } from "../../report/facts.ts";
 import { unreadableRow } from "../database/damage.ts";
-import type { AttemptTable, OperationState, OperationTable } from "./tables.ts";
-import { operationStates } from "./tables.ts";
+import { type AttemptTable, type OperationState, type OperationTable, operationStates } from "./tables.ts";
 
 /** The verdict on a refused operation of which the platform shows something: only a person ends that. */
 export const refusedYetShown = "was refused and is shown; waits for a person";

@@ -1,15 +1,13 @@
 import type { Json, JsonObject } from "../../base/canonical-json.ts";
 import { Problem } from "../../base/errors.ts";
 import type { RecordKey } from "../../crm/model.ts";
-import { isApproved } from "../decisions/hold-rows.ts";
-import type { Whose } from "../decisions/hold-rows.ts";
+import { isApproved, type Whose } from "../decisions/hold-rows.ts";
 import { typeOf } from "../../engine/model/registry.ts";
 import type { Operation } from "../../engine/model/operation.ts";
 import type { RecordReference } from "../../engine/model/shape.ts";
 import type { OperationName } from "../../engine/model/resource.ts";
 import type { Sqlite } from "../database/database.ts";
-import { AttemptTables } from "./attempt-tables.ts";
-import type { Conclusion } from "./attempt-tables.ts";
+import { AttemptTables, type Conclusion } from "./attempt-tables.ts";
 import {
   journalRow,
   newestOnSubject,
@@ -20,12 +18,16 @@ import {
   operationStands,
   standingOperation,
   weightColumn,
+  type JournalRow,
+  type OperationRow,
+  type PlannedRow,
+  type StandingRow,
+  foundStates,
+  stateCounts,
+  type StateCounts,
+  refusedOrdersOf,
 } from "./journal-row.ts";
-import type { JournalRow, OperationRow, PlannedRow, StandingRow } from "./journal-row.ts";
-import { foundStates, stateCounts } from "./journal-row.ts";
-import type { StateCounts } from "./journal-row.ts";
 import type { OperationState } from "./tables.ts";
-import { refusedOrdersOf } from "./journal-row.ts";
 import { statements } from "../database/statements.ts";
 
 export { journalEntry, maybePaused, refusedYetShown } from "./journal-row.ts";

@@ -1,12 +1,10 @@
 import type { Sqlite } from "../database/database.ts";
 import { statements } from "../database/statements.ts";
-import { journalRow, operationColumns } from "./journal-row.ts";
-import type { JournalRow, OperationRow } from "./journal-row.ts";
+import { journalRow, operationColumns, type JournalRow, type OperationRow } from "./journal-row.ts";
 import { Problem } from "../../base/errors.ts";
 import type { OperationState } from "./tables.ts";
 import { isOperationName, removedBy } from "../../engine/model/registry.ts";
-import { noThings } from "../../engine/model/taking.ts";
-import type { TakenThing } from "../../engine/model/taking.ts";
+import { noThings, type TakenThing } from "../../engine/model/taking.ts";
 
 /** What runs carried out. */
 export class RunOperations {

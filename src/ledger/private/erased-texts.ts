@@ -1,10 +1,8 @@
-import { isJsonObject, parseJson } from "../../base/canonical-json.ts";
-import type { Json } from "../../base/canonical-json.ts";
+import { isJsonObject, parseJson, type Json } from "../../base/canonical-json.ts";
 import type { RecordKey } from "../../crm/model.ts";
 import { phoneDigits, phonePattern } from "../../http/redaction.ts";
 import type { Sqlite } from "../database/database.ts";
-import { searchedPlaces } from "./places.ts";
-import type { PlaceOfPersonal } from "./places.ts";
+import { searchedPlaces, type PlaceOfPersonal } from "./places.ts";
 import { stored } from "../database/damage.ts";
 import type { FullRow } from "../tables.ts";
 

@@ -4,9 +4,7 @@ import type { Sqlite } from "../database/database.ts";
 import { statements } from "../database/statements.ts";
 import type { OperationState } from "../journal/tables.ts";
 import type { FullRow, Row } from "../tables.ts";
-import { erasedMark } from "./erased-texts.ts";
-import { keptOfOthers } from "./erased-texts.ts";
-import type { Kept, KeptOfOthers } from "./erased-texts.ts";
+import { erasedMark, keptOfOthers, type Kept, type KeptOfOthers } from "./erased-texts.ts";
 
 /** Whose data is erased: that of a customer and of the people who are its staff, or that of one person. */
 export type Erasable = { customer: RecordKey } | { person: RecordKey };

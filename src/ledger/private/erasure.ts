@@ -6,17 +6,16 @@ import { passwordRefsBegin } from "../../engine/model/references.ts";
 import type { LedgerContext } from "../context.ts";
 import { overwriteFreed } from "../database/overwrite.ts";
 import { stored } from "../database/damage.ts";
-import { eraseTexts, replacing, textsIn } from "./erased-texts.ts";
-import { ErasureTables } from "./erasure-tables.ts";
-import type {
-  Erasable,
-  OpenOperation,
-  RecordOfErasable,
-  RecordOfSource,
-  ShownEntry,
-  StandingOnPlatform,
+import { eraseTexts, replacing, textsIn, mentionsIn, shownSubject, tellingTexts } from "./erased-texts.ts";
+import {
+  ErasureTables,
+  type Erasable,
+  type OpenOperation,
+  type RecordOfErasable,
+  type RecordOfSource,
+  type ShownEntry,
+  type StandingOnPlatform,
 } from "./erasure-tables.ts";
-import { mentionsIn, shownSubject, tellingTexts } from "./erased-texts.ts";
 import { bytesLeft } from "./tables.ts";
 
 export type { Erasable } from "./erasure-tables.ts";

@@ -1,7 +1,6 @@
 import type { JsonObject } from "../../base/canonical-json.ts";
 import type { RecordKey } from "../../crm/model.ts";
-import type { PrivateMarker } from "../../engine/model/references.ts";
-import { markerKey } from "../../engine/model/references.ts";
+import { type PrivateMarker, markerKey } from "../../engine/model/references.ts";
 import type { Sqlite } from "../database/database.ts";
 import { statements } from "../database/statements.ts";
 import { stored } from "../database/damage.ts";

@@ -4,8 +4,7 @@ import type { LedgerContext } from "../context.ts";
 import { lockBeside } from "../database/lock.ts";
 import { stored } from "../database/damage.ts";
 import type { ChangeTables } from "../state/registry.ts";
-import { Erasure } from "./erasure.ts";
-import type { Erasable, Erased } from "./erasure.ts";
+import { Erasure, type Erasable, type Erased } from "./erasure.ts";
 import { commitmentTo } from "./private.ts";
 import type { PrivateTables } from "./private-tables.ts";
 

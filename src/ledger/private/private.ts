@@ -1,10 +1,8 @@
-import { isJsonObject, canonicalJson, sha256 } from "../../base/canonical-json.ts";
+import { isJsonObject, canonicalJson, sha256, type Json, type JsonObject } from "../../base/canonical-json.ts";
 import { createCipheriv, createDecipheriv, randomBytes, scryptSync } from "node:crypto";
-import type { Json, JsonObject } from "../../base/canonical-json.ts";
 import { exitCodes, messageOf, Problem } from "../../base/errors.ts";
 import { formatKey } from "../../crm/keys.ts";
-import type { RecordKey, Stream } from "../../crm/model.ts";
-import { privateFields } from "../../crm/model.ts";
+import { type RecordKey, type Stream, privateFields } from "../../crm/model.ts";
 
 /** What a sealed value belongs to. It opens for this and for nothing else, so that no row can stand in for another. */
 export interface SealedFor {

@@ -1,5 +1,4 @@
-import { isJsonObject, parseJson } from "../../base/canonical-json.ts";
-import type { Json, JsonObject } from "../../base/canonical-json.ts";
+import { isJsonObject, parseJson, type Json, type JsonObject } from "../../base/canonical-json.ts";
 import { exitCodes, Problem } from "../../base/errors.ts";
 import { formatKey, parseKey } from "../../crm/keys.ts";
 import type { RecordKey } from "../../crm/model.ts";

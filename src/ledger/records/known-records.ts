@@ -1,5 +1,4 @@
-import { isJsonObject, parseJsonObject } from "../../base/canonical-json.ts";
-import type { JsonObject } from "../../base/canonical-json.ts";
+import { isJsonObject, parseJsonObject, type JsonObject } from "../../base/canonical-json.ts";
 import type { RecordKey, Stream } from "../../crm/model.ts";
 import { namedIn, nameKey } from "../../crm/name-keys.ts";
 import type { Sqlite } from "../database/database.ts";

@@ -1,8 +1,6 @@
-import type { Stream } from "../../crm/model.ts";
-import { streams as allStreams } from "../../crm/model.ts";
+import { type Stream, streams as allStreams } from "../../crm/model.ts";
 import { counts, ownerOf, ownerOfQuarantine, waitsForNextRun } from "../../engine/plan/owner.ts";
-import { operationParked, operationSettled, requestOpen, sourceRemoved } from "../../report/open.ts";
-import type { OpenRecords } from "../../report/open.ts";
+import { operationParked, operationSettled, requestOpen, sourceRemoved, type OpenRecords } from "../../report/open.ts";
 import type { Sqlite } from "../database/database.ts";
 import { statements } from "../database/statements.ts";
 import { holdStood, questionStood } from "../decisions/what-is-asked.ts";

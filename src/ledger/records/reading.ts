@@ -1,14 +1,12 @@
 import type { RecordKey, Stream } from "../../crm/model.ts";
 import type { LedgerContext } from "../context.ts";
 import type { AbsenceNow, AbsenceRule, Met } from "./absence.ts";
-import type { ExpectedForms } from "./seen-forms.ts";
+import { type ExpectedForms, SeenForms } from "./seen-forms.ts";
 import type { KnownRecord, KnownRecords } from "./known-records.ts";
 import type { RecordTables } from "./record-tables.ts";
-import { SeenForms } from "./seen-forms.ts";
 import type { SkippedRecord, SkippedTables } from "./skipped.ts";
 import type { FinishedRead, ReadParts, SourceReadTables } from "./source-reads.ts";
-import { keyOfRow, StagedRecords } from "./staged-records.ts";
-import type { MappedRow } from "./staged-records.ts";
+import { keyOfRow, StagedRecords, type MappedRow } from "./staged-records.ts";
 
 /** The tables that a reading reads and writes. */
 export interface ReadingTables {

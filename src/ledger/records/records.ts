@@ -3,20 +3,21 @@ import type { OpenRecords } from "../../report/open.ts";
 import type { LedgerContext } from "../context.ts";
 import type { Sequence } from "../database/sequence.ts";
 import type { HoldRows } from "../decisions/hold-rows.ts";
-import type { OrderNow } from "./record-tables.ts";
-import { OpenTables } from "./open-records.ts";
-import type { OpenScope } from "./open-records.ts";
-import { QuarantineRetry } from "./remapping.ts";
-import { RecordTables } from "./record-tables.ts";
-import { Remapping } from "./remapping.ts";
+import { type OrderNow, RecordTables } from "./record-tables.ts";
+import { OpenTables, type OpenScope } from "./open-records.ts";
+import { QuarantineRetry, Remapping } from "./remapping.ts";
 import { RemovedSources } from "./removed-sources.ts";
 import { KnownRecords } from "./known-records.ts";
-import { Reading } from "./reading.ts";
-import type { ReadingTables } from "./reading.ts";
+import { Reading, type ReadingTables } from "./reading.ts";
 import { Checkpoints } from "./checkpoints.ts";
 import { SkippedTables } from "./skipped.ts";
-import { SourceReadTables } from "./source-reads.ts";
-import type { ConfiguredStream, EarlierRead, MadeWith, SourceReadRow } from "./source-reads.ts";
+import {
+  SourceReadTables,
+  type ConfiguredStream,
+  type EarlierRead,
+  type MadeWith,
+  type SourceReadRow,
+} from "./source-reads.ts";
 import type { RecordOutcome } from "../../engine/plan/records.ts";
 import type { LookedAt, WorkTables } from "./work.ts";
 

@@ -1,5 +1,4 @@
-import type { Stream } from "../../crm/model.ts";
-import { streams } from "../../crm/model.ts";
+import { type Stream, streams } from "../../crm/model.ts";
 import type { LedgerContext } from "../context.ts";
 import { statements } from "../database/statements.ts";
 

@@ -1,8 +1,7 @@
 import type { Stream } from "../../crm/model.ts";
 import type { Sqlite } from "../database/database.ts";
 import { statements } from "../database/statements.ts";
-import { rowShapeSchema } from "../../source/shape.ts";
-import type { RowShape } from "../../source/shape.ts";
+import { rowShapeSchema, type RowShape } from "../../source/shape.ts";
 import type { SourceReadTable, SourceStreamTable } from "./tables.ts";
 
 export type SourceReadRow = Omit<SourceReadTable, "run_id" | "absence">;

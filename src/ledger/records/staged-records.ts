@@ -1,8 +1,7 @@
 import Database from "better-sqlite3";
 import type { JsonObject } from "../../base/canonical-json.ts";
-import type { DateZones } from "../../crm/model.ts";
+import type { DateZones, RecordKey } from "../../crm/model.ts";
 import { formatKey } from "../../crm/keys.ts";
-import type { RecordKey } from "../../crm/model.ts";
 import { stored } from "../database/damage.ts";
 import { mayName } from "./known-records.ts";
 import { noTemporarySpace } from "./seen-forms.ts";

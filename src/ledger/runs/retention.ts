@@ -1,5 +1,4 @@
-import type { JsonObject } from "../../base/canonical-json.ts";
-import { parseJson } from "../../base/canonical-json.ts";
+import { type JsonObject, parseJson } from "../../base/canonical-json.ts";
 import { theCrm } from "../../engine/model/requests.ts";
 import type { Sqlite } from "../database/database.ts";
 import { statements } from "../database/statements.ts";

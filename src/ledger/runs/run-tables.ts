@@ -1,15 +1,12 @@
-import type { Json, JsonObject } from "../../base/canonical-json.ts";
-import { parseJson, parseJsonObject } from "../../base/canonical-json.ts";
+import { type Json, type JsonObject, parseJson, parseJsonObject } from "../../base/canonical-json.ts";
 import { sortedAfter } from "../../base/ids.ts";
-import type { Stream } from "../../crm/model.ts";
+import { type Stream, streams } from "../../crm/model.ts";
 import type { RunFacts } from "../../report/facts.ts";
 import { unreadableRow } from "../database/damage.ts";
 import type { Sqlite } from "../database/database.ts";
-import { foundStates, stateCounts } from "../journal/journal-row.ts";
+import { foundStates, stateCounts, type StateCounts } from "../journal/journal-row.ts";
 import type { RunState, RunTable } from "./tables.ts";
-import { streams } from "../../crm/model.ts";
 import { statements } from "../database/statements.ts";
-import type { StateCounts } from "../journal/journal-row.ts";
 
 /** Counts that tie records and operations of one run together. */
 export interface RunCounts {

@@ -3,14 +3,19 @@ import { toInstant } from "../../base/clock.ts";
 import type { TrustedTime } from "../../base/trusted-time.ts";
 import type { AuditHead } from "../audit/audit-log.ts";
 import type { LedgerContext } from "../context.ts";
-import { AppliedPlans } from "../journal/run-operations.ts";
-import type { AppliedBy } from "../journal/run-operations.ts";
-import { countsOf, daysOf, historyKinds, RetentionTables } from "./retention.ts";
-import type { Batch, Place, RetentionSettings } from "./retention.ts";
+import { AppliedPlans, type AppliedBy } from "../journal/run-operations.ts";
+import {
+  countsOf,
+  daysOf,
+  historyKinds,
+  RetentionTables,
+  type Batch,
+  type Place,
+  type RetentionSettings,
+} from "./retention.ts";
 import type { RunState } from "./tables.ts";
-import { RunTables } from "./run-tables.ts";
+import { RunTables, type RunCounts } from "./run-tables.ts";
 import type { RunFacts } from "../../report/facts.ts";
-import type { RunCounts } from "./run-tables.ts";
 
 /** Rows that are looked at in one piece of work when history is thinned, and how many pieces follow one run. */
 const batchRows = 500;

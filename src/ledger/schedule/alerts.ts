@@ -1,5 +1,4 @@
-import type { Json } from "../../base/canonical-json.ts";
-import { parseJson } from "../../base/canonical-json.ts";
+import { type Json, parseJson } from "../../base/canonical-json.ts";
 import type { Sqlite } from "../database/database.ts";
 import { statements } from "../database/statements.ts";
 import type { AlertTable, AlertToldTable, DeliveryTable } from "./tables.ts";

@@ -1,8 +1,7 @@
 import type { Json } from "../../base/canonical-json.ts";
 import type { LedgerContext } from "../context.ts";
 import { lastTrusted } from "../time/time.ts";
-import { AlertTables, DeliveryTables } from "./alerts.ts";
-import type { ToldAlert, Delivery, DeliveryKind } from "./alerts.ts";
+import { AlertTables, DeliveryTables, type ToldAlert, type Delivery, type DeliveryKind } from "./alerts.ts";
 import type { Sqlite } from "../database/database.ts";
 import { statements } from "../database/statements.ts";
 import type { Row } from "../tables.ts";

@@ -1,7 +1,6 @@
 import { z } from "zod";
 import type { AssumptionId } from "../../contract/assumptions.ts";
-import { isAssumptionId } from "../../engine/model/assumptions-met.ts";
-import type { AssumptionMet, Contradiction } from "../../engine/model/assumptions-met.ts";
+import { isAssumptionId, type AssumptionMet, type Contradiction } from "../../engine/model/assumptions-met.ts";
 import type { LedgerContext } from "../context.ts";
 import { statements, table } from "../database/statements.ts";
 

@@ -1,7 +1,6 @@
 import type { Stream } from "../../crm/model.ts";
 import type { Sqlite } from "../database/database.ts";
-import { statements } from "../database/statements.ts";
-import { table } from "../database/statements.ts";
+import { statements, table } from "../database/statements.ts";
 import type { Writes } from "../../engine/model/resource.ts";
 
 /**

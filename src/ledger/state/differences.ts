@@ -1,12 +1,15 @@
 import type { RecordKey } from "../../crm/model.ts";
 import { formatKey } from "../../crm/keys.ts";
-import { shownStill, shownTwice } from "../../report/reconciliation/case.ts";
-import type { Difference, DriftClass } from "../../report/reconciliation/case.ts";
-import { subjectOf } from "../../report/reconciliation/case.ts";
+import {
+  shownStill,
+  shownTwice,
+  type Difference,
+  type DriftClass,
+  subjectOf,
+} from "../../report/reconciliation/case.ts";
 import type { Sqlite } from "../database/database.ts";
-import { statements } from "../database/statements.ts";
+import { statements, table } from "../database/statements.ts";
 import { stored } from "../database/damage.ts";
-import { table } from "../database/statements.ts";
 
 /** In what the platform showed something else than the ledger says; ended once a whole reading shows it no more. */
 interface DifferenceTable {

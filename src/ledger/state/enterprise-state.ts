@@ -5,22 +5,18 @@ import type { RecordKey } from "../../crm/model.ts";
 import type { DesiredCustomer, DesiredStaff } from "../../engine/model/desired.ts";
 import type { Known, StateChange } from "../../engine/model/state.ts";
 import type { EnterpriseFacts } from "../../engine/model/state-part.ts";
-import { noThings, takenThings } from "../../engine/model/taking.ts";
+import { noThings, takenThings, type TakenThing } from "../../engine/model/taking.ts";
 import type { OpenRows } from "../../engine/model/resource.ts";
-import type { TakenThing } from "../../engine/model/taking.ts";
 import type { LoadedCustomer } from "../../engine/plan/input.ts";
-import type { ChangeTables } from "./registry.ts";
+import { type ChangeTables, type KnownTables, type StateRows, countOf } from "./registry.ts";
 import type { LedgerContext } from "../context.ts";
 import { ReadTogether } from "../database/read-together.ts";
 import type { Sequence } from "../database/sequence.ts";
-import type { KnownTables } from "./registry.ts";
 import type { RejectionTables } from "../journal/rejections.ts";
 import type { WorkTables } from "../records/work.ts";
 import type { Difference, DriftClass } from "../../report/reconciliation/case.ts";
 import type { DifferenceCount, SeenDifference, StandingDifference } from "./differences.ts";
-import type { StateRows } from "./registry.ts";
 import type { Unread } from "./unread-customers.ts";
-import { countOf } from "./registry.ts";
 import { saidLinks } from "./said-links.ts";
 
 /** Customers that are woken in one transaction. */

@@ -1,6 +1,5 @@
 import type { Sqlite } from "../database/database.ts";
-import { statements } from "../database/statements.ts";
-import { table } from "../database/statements.ts";
+import { statements, table } from "../database/statements.ts";
 import type { Writes } from "../../engine/model/resource.ts";
 
 /** A licence type that the platform ever showed: by an asset (A43), or by a product of a thinned observation. */

@@ -9,9 +9,7 @@ import type { PlatformCustomer } from "../../platform/snapshot.ts";
 import type { LedgerContext } from "../context.ts";
 import { JournalTables } from "../journal/journal-tables.ts";
 import type { WorkTables } from "../records/work.ts";
-import type { ChangeTables } from "./registry.ts";
-import { countOf } from "./registry.ts";
-import type { StateRows } from "./registry.ts";
+import { type ChangeTables, countOf, type StateRows } from "./registry.ts";
 import { saidLinks } from "./said-links.ts";
 
 /** Whose word it is, and why. */

@@ -3,8 +3,7 @@ import type { RecordKey } from "../../crm/model.ts";
 import type { ProductInstance } from "../../contract/asset-contents.ts";
 import { stored } from "../database/damage.ts";
 import type { Sqlite } from "../database/database.ts";
-import { statements } from "../database/statements.ts";
-import { table } from "../database/statements.ts";
+import { statements, table } from "../database/statements.ts";
 import type { Writes } from "../../engine/model/resource.ts";
 
 /** What M7 tells forms of a product apart by. */

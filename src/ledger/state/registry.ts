@@ -1,6 +1,11 @@
 import type { RecordKey } from "../../crm/model.ts";
-import { withTree } from "../../engine/model/desired.ts";
-import type { Desired, DesiredCustomer, DesiredStaff, OrderWithTree } from "../../engine/model/desired.ts";
+import {
+  withTree,
+  type Desired,
+  type DesiredCustomer,
+  type DesiredStaff,
+  type OrderWithTree,
+} from "../../engine/model/desired.ts";
 import type { CustomerInput } from "../../engine/plan/input.ts";
 import { handedIn } from "../../engine/model/registry.ts";
 import type { ChangeShapes, StateRows as RowsOfResource, Writes } from "../../engine/model/resource.ts";
@@ -12,8 +17,7 @@ import { assumptionTables } from "./assumptions-met.ts";
 import { ByHandRows, byHandTables } from "./by-hand.ts";
 import { desired, DesiredRows, nothingInQuarantine } from "./desired.ts";
 import { DifferenceRows, differenceTables } from "./differences.ts";
-import { HeldRows } from "./held.ts";
-import type { Held } from "./held.ts";
+import { HeldRows, type Held } from "./held.ts";
 import { LicenceTypeRows, licenceTypeTables } from "./licence-types.ts";
 import { ObservationRows, observationTables } from "./observations.ts";
 import { RequestRows, requestTables } from "./requests.ts";

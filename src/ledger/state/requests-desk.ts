@@ -1,11 +1,17 @@
 import { formatKey } from "../../crm/keys.ts";
 import type { RecordKey } from "../../crm/model.ts";
-import { standing, subjectOf, nameOf, requestKindOf } from "../../engine/model/requests.ts";
-import type { ManualRequest, NewRequest, RequestName } from "../../engine/model/requests.ts";
+import {
+  standing,
+  subjectOf,
+  nameOf,
+  requestKindOf,
+  type ManualRequest,
+  type NewRequest,
+  type RequestName,
+} from "../../engine/model/requests.ts";
 import type { LedgerContext } from "../context.ts";
 import { JournalTables } from "../journal/journal-tables.ts";
-import { requestCodes } from "../records/work.ts";
-import type { WorkTables } from "../records/work.ts";
+import { requestCodes, type WorkTables } from "../records/work.ts";
 import type { ChangeTables, StateRows } from "./registry.ts";
 import { explainCommand } from "../../report/text.ts";
 import { exitCodes, Problem } from "../../base/errors.ts";

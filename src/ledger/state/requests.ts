@@ -1,5 +1,4 @@
-import { canonicalJson, parseJson } from "../../base/canonical-json.ts";
-import type { Json } from "../../base/canonical-json.ts";
+import { canonicalJson, parseJson, type Json } from "../../base/canonical-json.ts";
 import type { RecordKey } from "../../crm/model.ts";
 import {
   theCrm,
@@ -9,13 +8,14 @@ import {
   readRequest,
   requestKindOf,
   requestsOf,
+  type CrmWish,
+  type ManualRequest,
+  type RequestOf,
 } from "../../engine/model/requests.ts";
-import type { CrmWish, ManualRequest, RequestOf } from "../../engine/model/requests.ts";
 import type { KnownRequests } from "../../engine/model/state-parts.ts";
 import { unreadableRow } from "../database/damage.ts";
 import type { Sqlite } from "../database/database.ts";
-import { statements } from "../database/statements.ts";
-import { table } from "../database/statements.ts";
+import { statements, table } from "../database/statements.ts";
 import { WorkTables } from "../records/work.ts";
 import type { Writes } from "../../engine/model/resource.ts";
 

@@ -1,10 +1,8 @@
-import { toleranceMs } from "../../base/trusted-time.ts";
-import type { ServiceTime, TrustedTime } from "../../base/trusted-time.ts";
+import { toleranceMs, type ServiceTime, type TrustedTime } from "../../base/trusted-time.ts";
 import { toInstant } from "../../base/clock.ts";
 import type { LedgerContext } from "../context.ts";
 import { stored } from "../database/damage.ts";
-import { correctStamps } from "./correct-stamps.ts";
-import type { Correction } from "./correct-stamps.ts";
+import { correctStamps, type Correction } from "./correct-stamps.ts";
 
 /** The key of `meta` that holds the newest stamp of the ledger. */
 export const newestKey = "newest";

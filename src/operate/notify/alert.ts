@@ -1,5 +1,4 @@
-import { isJsonObject } from "../../base/canonical-json.ts";
-import type { Json } from "../../base/canonical-json.ts";
+import { isJsonObject, type Json } from "../../base/canonical-json.ts";
 
 /** How urgent a state is, the least urgent first. */
 export const severities = ["notice", "warning", "critical"] as const;

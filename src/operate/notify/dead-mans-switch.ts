@@ -1,9 +1,8 @@
 import type { ExitCode } from "../../base/errors.ts";
 import { callSecret } from "../webhook.ts";
 import type { AlertStore } from "./tell.ts";
-import type { ChannelDependencies } from "./channels.ts";
+import { type ChannelDependencies, reasonOf } from "./channels.ts";
 import type { DeadMansSwitch } from "../notify-settings.ts";
-import { reasonOf } from "./channels.ts";
 
 /** Whether a switch is called after this run. */
 function isGoodRun(

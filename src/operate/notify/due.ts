@@ -1,5 +1,4 @@
-import type { Alert, AlertKind, Severity } from "./alert.ts";
-import { countOf, severities, severityOf } from "./alert.ts";
+import { type Alert, type AlertKind, type Severity, countOf, severities, severityOf } from "./alert.ts";
 
 /** An open state, and since when (ISO instant). */
 export interface Standing {

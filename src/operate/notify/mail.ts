@@ -3,8 +3,7 @@ import { messageOf } from "../../base/errors.ts";
 import type { MailSettings } from "../../engine/run/run-settings.ts";
 import { Unreached } from "../webhook.ts";
 import type { ChannelDependencies, Delivered } from "./channels.ts";
-import { headlineOf, plain } from "./message.ts";
-import type { AlertMessage } from "./message.ts";
+import { headlineOf, plain, type AlertMessage } from "./message.ts";
 
 /** A message. It only has ids and counts, because it passes through other servers. */
 interface Mail {

@@ -1,6 +1,5 @@
 import { pageLink, pagePath } from "../../report/page-links.ts";
-import type { Alert, AlertKind, Severity } from "./alert.ts";
-import { countOf, manyOf, severityOf } from "./alert.ts";
+import { type Alert, type AlertKind, type Severity, countOf, manyOf, severityOf } from "./alert.ts";
 import type { AlertEvent, Change } from "./due.ts";
 
 /** One message about all states of one kind that started, grew, ended or were due for a reminder together. */

@@ -1,17 +1,11 @@
-import type { Clock } from "../../base/clock.ts";
+import { type Clock, toInstant } from "../../base/clock.ts";
 import type { Json } from "../../base/canonical-json.ts";
-import { toInstant } from "../../base/clock.ts";
 import type { Ledger } from "../../ledger/ledger.ts";
 import { Unreached } from "../webhook.ts";
-import type { Alert } from "./alert.ts";
-import { bodyOf, fromBody } from "./alert.ts";
-import { dueFor } from "./due.ts";
-import type { Change, Standing, Told } from "./due.ts";
-import { composed, groupsOf } from "./message.ts";
-import type { AlertMessage } from "./message.ts";
-import type { ChannelDependencies } from "./channels.ts";
-import { deliver, reasonOf } from "./channels.ts";
-import type { Channel } from "./channels.ts";
+import { type Alert, bodyOf, fromBody } from "./alert.ts";
+import { dueFor, type Change, type Standing, type Told } from "./due.ts";
+import { composed, groupsOf, type AlertMessage } from "./message.ts";
+import { type ChannelDependencies, deliver, reasonOf, type Channel } from "./channels.ts";
 
 /** The part of the ledger that keeps alerts. */
 export type AlertStore = Pick<

@@ -1,23 +1,20 @@
 import { noDataSchema } from "../../contract/answer-fields.ts";
 import { assetContentsSchema } from "../../contract/asset-contents.ts";
-import type {
-  AddStaffRequest,
-  BorrowRequest,
-  ConfigureAssetsRequest,
-  EditStaffRequest,
-  ResetPasswordRequest,
-  StaffList,
-  StaffRow,
-} from "../../contract/member-center.ts";
 import {
+  type AddStaffRequest,
+  type BorrowRequest,
+  type ConfigureAssetsRequest,
+  type EditStaffRequest,
+  type ResetPasswordRequest,
+  type StaffList,
+  type StaffRow,
   assetNumberRowsSchema,
   borrowedLocksSchema,
   staffAddedSchema,
   staffPageSchema,
 } from "../../contract/member-center.ts";
 import type { ServiceClient } from "../../http/client.ts";
-import type { OfEnterprise, ReadCall, WriteCall } from "../call.ts";
-import { ReadFailure, sending } from "../call.ts";
+import { type OfEnterprise, type ReadCall, type WriteCall, ReadFailure, sending } from "../call.ts";
 
 export interface MemberCenterOptions {
   /** Number of the first page of M5 and rows per page. */

@@ -1,16 +1,13 @@
-import { assetDigitsProblem, lockProblem } from "../../contract/limits.ts";
-import type { LockTarget } from "../../contract/limits.ts";
+import { assetDigitsProblem, lockProblem, type LockTarget } from "../../contract/limits.ts";
 import { noDataSchema } from "../../contract/answer-fields.ts";
 import type { BatchOrderRequest } from "../../contract/order-record.ts";
-import type {
-  BatchOrderResult,
-  BindEnterpriseRequest,
-  CreateEnterpriseRequest,
-  LockRequest,
-  LockResult,
-  UpdateEnterpriseRequest,
-} from "../../contract/order-service.ts";
 import {
+  type BatchOrderResult,
+  type BindEnterpriseRequest,
+  type CreateEnterpriseRequest,
+  type LockRequest,
+  type LockResult,
+  type UpdateEnterpriseRequest,
   assetDigitsSchema,
   batchOrderResultsSchema,
   takenLaterSchema,
@@ -21,8 +18,7 @@ import {
   virtualAssetsSchema,
 } from "../../contract/order-service.ts";
 import type { ServiceClient } from "../../http/client.ts";
-import type { ReadCall, WriteCall, WriteOutcome } from "../call.ts";
-import { sending } from "../call.ts";
+import { type ReadCall, type WriteCall, type WriteOutcome, sending } from "../call.ts";
 
 export interface OrderServiceOptions {
   appKey: string;

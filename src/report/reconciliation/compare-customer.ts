@@ -1,7 +1,14 @@
 import { handedIn } from "../../engine/model/registry.ts";
 import { orderRows, shownForms } from "./compare-orders.ts";
-import { notRead, stillShown, waitNote, whyNot } from "./case.ts";
-import type { Comparison, CustomerCase, ReconciliationView } from "./case.ts";
+import {
+  notRead,
+  stillShown,
+  waitNote,
+  whyNot,
+  type Comparison,
+  type CustomerCase,
+  type ReconciliationView,
+} from "./case.ts";
 
 /** Compares everything of one customer, in a fixed order. */
 export function compareCustomer(item: CustomerCase, view: ReconciliationView): Comparison[] {

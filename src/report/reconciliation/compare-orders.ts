@@ -1,18 +1,23 @@
-import { canonicalJson, isJsonObject } from "../../base/canonical-json.ts";
-import type { Json, JsonObject } from "../../base/canonical-json.ts";
+import { canonicalJson, isJsonObject, type Json, type JsonObject } from "../../base/canonical-json.ts";
 import type { NumberedItem } from "../../crm/order-items.ts";
-import { about, isSince, isWithin, notRead, sentSince, waitNote, whyNot } from "./case.ts";
-import type {
-  Agreement,
-  Comparison,
-  CustomerCase,
-  Judgement,
-  OrderCase,
-  PlacedItem,
-  Purchase,
-  ReconciliationView,
-  SentItem,
-  ShownItem,
+import {
+  about,
+  isSince,
+  isWithin,
+  notRead,
+  sentSince,
+  waitNote,
+  whyNot,
+  type Agreement,
+  type Comparison,
+  type CustomerCase,
+  type Judgement,
+  type OrderCase,
+  type PlacedItem,
+  type Purchase,
+  type ReconciliationView,
+  type SentItem,
+  type ShownItem,
 } from "./case.ts";
 
 /** The three sides of one product or package under one asset number. */

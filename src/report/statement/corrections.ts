@@ -1,14 +1,10 @@
 import type { Money, RecordKey } from "../../crm/model.ts";
-import { flagText, changedFields } from "./order-form.ts";
-import type { OrderChange } from "./order-form.ts";
+import { flagText, changedFields, type OrderChange } from "./order-form.ts";
 import { formatKey } from "../../crm/keys.ts";
-import { bothDates, crmDay } from "../crm-date.ts";
-import type { CrmDate } from "../crm-date.ts";
-import { minus } from "./cells.ts";
-import type { Exact } from "./cells.ts";
+import { bothDates, crmDay, type CrmDate } from "../crm-date.ts";
+import { minus, type Exact } from "./cells.ts";
 import { closedDeferral } from "./closed-words.ts";
-import { amountColumns, column } from "./shape.ts";
-import type { Column, PartRow, Row, StatementShape } from "./shape.ts";
+import { amountColumns, column, type Column, type PartRow, type Row, type StatementShape } from "./shape.ts";
 
 /** Something that happened to a placed order, as far as it answers a change. */
 export interface AnsweringStep {

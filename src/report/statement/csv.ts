@@ -1,10 +1,17 @@
 import { stringify } from "csv-stringify/sync";
 import { decimalText } from "../../crm/currency.ts";
-import { cellOf, currencyOf, isList, joinedList, localTime, minorOf, untypedCellText } from "./cells.ts";
-import type { LocalTime } from "./cells.ts";
+import {
+  cellOf,
+  currencyOf,
+  isList,
+  joinedList,
+  localTime,
+  minorOf,
+  untypedCellText,
+  type LocalTime,
+} from "./cells.ts";
 import type { Column, Part, Row } from "./shape.ts";
-import { fileOfPart } from "./writer.ts";
-import type { OpenStatement, StatementWriter } from "./writer.ts";
+import { fileOfPart, type OpenStatement, type StatementWriter } from "./writer.ts";
 
 /** A statement as CSV (RFC 4180, UTF-8): a file for each part with one line of column names and data only. */
 export function csvWriter({ shape, header }: OpenStatement): StatementWriter {

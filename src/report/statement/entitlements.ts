@@ -1,5 +1,4 @@
-import { column } from "./shape.ts";
-import type { Column, Part, StatementShape } from "./shape.ts";
+import { column, type Column, type Part, type StatementShape } from "./shape.ts";
 
 /** What an entitlement is counted in. */
 export const measures = ["units", "nodes", "seats"] as const;

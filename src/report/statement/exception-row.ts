@@ -8,10 +8,8 @@ import { recordName, also } from "../text.ts";
 import { closedCode, closedDeferral, closedVerdict } from "./closed-words.ts";
 import type { Row } from "./shape.ts";
 import { decimalText } from "../../crm/currency.ts";
-import { holdBlocker, outcomeBlocker, signableOf } from "../books.ts";
-import type { Signable } from "../books.ts";
-import { plus } from "./cells.ts";
-import type { Exact } from "./cells.ts";
+import { holdBlocker, outcomeBlocker, signableOf, type Signable } from "../books.ts";
+import { plus, type Exact } from "./cells.ts";
 import type { StatedException } from "./exceptions.ts";
 
 /** Something that did not go its way in a period, as the ledger tells it. */

@@ -1,13 +1,9 @@
-import { column, amountColumns } from "./shape.ts";
-import type { Part, PartRow, Column, Row, StatementShape } from "./shape.ts";
+import { column, amountColumns, type Part, type PartRow, type Column, type Row, type StatementShape } from "./shape.ts";
 import { formatKey } from "../../crm/keys.ts";
 import type { Money, RecordKey } from "../../crm/model.ts";
-import { crmDay } from "../crm-date.ts";
-import type { CrmDate } from "../crm-date.ts";
-import { plus } from "./cells.ts";
-import type { Exact } from "./cells.ts";
-import { exceptionRow, stakesOf } from "./exception-row.ts";
-import type { FoundException } from "./exception-row.ts";
+import { crmDay, type CrmDate } from "../crm-date.ts";
+import { plus, type Exact } from "./cells.ts";
+import { exceptionRow, stakesOf, type FoundException } from "./exception-row.ts";
 import { ageAt, ageBuckets } from "./tolerances.ts";
 
 /** What stood in the way of closing the period, and what was accepted beside that, and who takes it as it is. */

@@ -1,11 +1,19 @@
 import { hash } from "node:crypto";
 import { decimalText, minorDigits } from "../../crm/currency.ts";
-import { cellText, localTime, cellOf, currencyOf, isList, minorOf } from "./cells.ts";
-import { barChart, grouped, markup } from "./chart.ts";
-import { factLines, knownFacts, sumText } from "./writer.ts";
-import type { HeaderFact, PartTotals, Sum, Totals, OpenStatement, StatementTotals, StatementWriter } from "./writer.ts";
-import type { LocalTime } from "./cells.ts";
-import type { Markup } from "./chart.ts";
+import { cellText, localTime, cellOf, currencyOf, isList, minorOf, type LocalTime } from "./cells.ts";
+import { barChart, grouped, markup, type Markup } from "./chart.ts";
+import {
+  factLines,
+  knownFacts,
+  sumText,
+  type HeaderFact,
+  type PartTotals,
+  type Sum,
+  type Totals,
+  type OpenStatement,
+  type StatementTotals,
+  type StatementWriter,
+} from "./writer.ts";
 import type { Column, Part, Row } from "./shape.ts";
 
 /** Rows of a part that a page shows; the other formats have all of them. */

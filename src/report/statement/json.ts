@@ -1,11 +1,18 @@
-import { canonicalJson } from "../../base/canonical-json.ts";
-import type { Json, JsonObject } from "../../base/canonical-json.ts";
+import { canonicalJson, type Json, type JsonObject } from "../../base/canonical-json.ts";
 import { decimalText } from "../../crm/currency.ts";
-import { cellOf, currencyOf, exactJson, isExact, isList, localTime, minorOf, withEscapes } from "./cells.ts";
-import { headerJson, totalsJson } from "./writer.ts";
-import type { LocalTime } from "./cells.ts";
+import {
+  cellOf,
+  currencyOf,
+  exactJson,
+  isExact,
+  isList,
+  localTime,
+  minorOf,
+  withEscapes,
+  type LocalTime,
+} from "./cells.ts";
+import { headerJson, totalsJson, type OpenStatement, type StatementWriter } from "./writer.ts";
 import type { Column, Part, Row } from "./shape.ts";
-import type { OpenStatement, StatementWriter } from "./writer.ts";
 
 /**
  * A statement as one JSON document: the header on its first line, then each part with its columns, one row a line, and

@@ -1,8 +1,6 @@
-import type { Asset, InstanceWith, Money, Package } from "../../crm/model.ts";
-import type { DateZones } from "../../crm/model.ts";
+import type { Asset, InstanceWith, Money, Package, DateZones } from "../../crm/model.ts";
 import { buildAssets } from "../../crm/tree.ts";
-import { crmDate } from "../crm-date.ts";
-import type { CrmDate } from "../crm-date.ts";
+import { crmDate, type CrmDate } from "../crm-date.ts";
 
 /** A product in one form of an order, with the asset that it belongs to. Licence passwords are left out. */
 export interface FormProduct {

@@ -1,8 +1,6 @@
 import type { Money } from "../../crm/model.ts";
-import { plus } from "./cells.ts";
-import type { Exact } from "./cells.ts";
-import { column } from "./shape.ts";
-import type { Column, Part, Row, StatementShape } from "./shape.ts";
+import { plus, type Exact } from "./cells.ts";
+import { column, type Column, type Part, type Row, type StatementShape } from "./shape.ts";
 
 const customerColumns: readonly Column[] = [
   column("text", "customer", "Customer", "The CRM customer, as `namespace/id`."),

@@ -1,8 +1,7 @@
 import type { Money } from "../../crm/model.ts";
-import type { Comparison, Agreement } from "../reconciliation/case.ts";
+import { type Comparison, type Agreement, isWithin, differencesOf } from "../reconciliation/case.ts";
 import type { OrderForm, FormProduct } from "./order-form.ts";
 import { bothDates } from "../crm-date.ts";
-import { isWithin, differencesOf } from "../reconciliation/case.ts";
 import type { Tolerances } from "./shape.ts";
 import { formatKey } from "../../crm/keys.ts";
 

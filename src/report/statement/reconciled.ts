@@ -2,13 +2,24 @@ import type { JsonObject } from "../../base/canonical-json.ts";
 import { toInstant } from "../../base/clock.ts";
 import { formatKey } from "../../crm/keys.ts";
 import type { Money } from "../../crm/model.ts";
-import type { Agreement, Comparison, CustomerCase } from "../reconciliation/case.ts";
+import { type Agreement, type Comparison, type CustomerCase, instantOf } from "../reconciliation/case.ts";
 import { shownForms } from "../reconciliation/compare-orders.ts";
-import { instantOf } from "../reconciliation/case.ts";
-import { amountsOf, asBought, changesOf, fitted, linesOf, openSince, recordOf, worstOf } from "./reconciled-item.ts";
-import type { FormProduct, OrderForm } from "./order-form.ts";
-import { shareOf } from "./order-form.ts";
-import type { CustomerFacts, Figures, Fitted, OrderForms, ReconciledItem } from "./reconciled-item.ts";
+import {
+  amountsOf,
+  asBought,
+  changesOf,
+  fitted,
+  linesOf,
+  openSince,
+  recordOf,
+  worstOf,
+  type CustomerFacts,
+  type Figures,
+  type Fitted,
+  type OrderForms,
+  type ReconciledItem,
+} from "./reconciled-item.ts";
+import { type FormProduct, type OrderForm, shareOf } from "./order-form.ts";
 import type { Tolerances } from "./shape.ts";
 
 const none: Figures = { units: null, nodes: null, seats: null, amount: undefined, term: null, termEnd: null };

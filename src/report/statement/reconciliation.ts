@@ -1,16 +1,19 @@
-import { driftClasses, levels } from "../reconciliation/case.ts";
-import { amountColumns, column } from "./shape.ts";
-import { minus, plus } from "./cells.ts";
-import type { Exact } from "./cells.ts";
+import { driftClasses, levels, type CustomerCase } from "../reconciliation/case.ts";
+import { amountColumns, column, type Column, type Row, type Part, type PartRow, type StatementShape } from "./shape.ts";
+import { minus, plus, type Exact } from "./cells.ts";
 import type { ReconciledItem, Figures } from "./reconciled-item.ts";
-import type { Column, Row, Part, PartRow, StatementShape } from "./shape.ts";
 import { formatKey } from "../../crm/keys.ts";
 import { crmDay } from "../crm-date.ts";
-import type { CustomerCase } from "../reconciliation/case.ts";
 import { ageAt, ageBuckets } from "./tolerances.ts";
 import { closedDetail, closedTerm } from "./closed-words.ts";
-import { amountDifference, changeCells, changeColumns, changedOrderCells, changedOrderColumns } from "./corrections.ts";
-import type { ChangedOrder } from "./corrections.ts";
+import {
+  amountDifference,
+  changeCells,
+  changeColumns,
+  changedOrderCells,
+  changedOrderColumns,
+  type ChangedOrder,
+} from "./corrections.ts";
 import type { OrderChange } from "./order-form.ts";
 
 /** The three sides of a comparison. */

@@ -1,8 +1,7 @@
 import { exitCodes, Problem } from "../../base/errors.ts";
 import { rowCheck } from "./cells.ts";
 import type { Part, PartRow, Row, StatementHeader, StatementShape } from "./shape.ts";
-import { addingUp } from "./writer.ts";
-import type { FileChunk, MakeWriter, PartTotals, StatementWriter } from "./writer.ts";
+import { addingUp, type FileChunk, type MakeWriter, type PartTotals, type StatementWriter } from "./writer.ts";
 
 export const statementFormats = ["csv", "json", "xlsx", "html"] as const;
 export type StatementFormat = (typeof statementFormats)[number];

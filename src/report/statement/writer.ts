@@ -1,9 +1,8 @@
 import type { Part, Row, StatementHeader, StatementShape, Column } from "./shape.ts";
 import type { JsonObject, Json } from "../../base/canonical-json.ts";
 import { tolerancesJson, tolerancesText } from "./tolerances.ts";
-import type { LocalTime, Exact } from "./cells.ts";
+import { type LocalTime, type Exact, exactJson, isExact, plus, currencyOf } from "./cells.ts";
 import { decimalText } from "../../crm/currency.ts";
-import { exactJson, isExact, plus, currencyOf } from "./cells.ts";
 
 /**
  * A piece of one of the files that a statement is written into. `file` is empty for the file that was asked for, the

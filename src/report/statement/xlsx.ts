@@ -1,9 +1,16 @@
 import { decimalText, minorDigits } from "../../crm/currency.ts";
-import { joinedList, localTime, cellOf, currencyOf, isList, cellText } from "./cells.ts";
-import { factLines, knownFacts, sumText } from "./writer.ts";
-import type { LocalTime } from "./cells.ts";
+import { joinedList, localTime, cellOf, currencyOf, isList, cellText, type LocalTime } from "./cells.ts";
+import {
+  factLines,
+  knownFacts,
+  sumText,
+  type Totals,
+  type FileChunk,
+  type OpenStatement,
+  type StatementTotals,
+  type StatementWriter,
+} from "./writer.ts";
 import type { Column, ColumnType, Part, Row } from "./shape.ts";
-import type { Totals, FileChunk, OpenStatement, StatementTotals, StatementWriter } from "./writer.ts";
 import { Zip } from "./zip.ts";
 
 /** The most rows that a sheet of a spreadsheet program has. */

@@ -6,8 +6,7 @@ import type { Block, BlockedRecord } from "../../engine/plan/records.ts";
 import type { CustomerInput } from "../../engine/plan/input.ts";
 import type { RecordKey } from "../../crm/model.ts";
 import { numbersOf } from "../../engine/model/registry.ts";
-import { unitsOf as unitNumbersOf, assetNumberReference } from "../../engine/model/references.ts";
-import type { EarlierUnit } from "../../engine/model/references.ts";
+import { unitsOf as unitNumbersOf, assetNumberReference, type EarlierUnit } from "../../engine/model/references.ts";
 
 type Given = Pick<CustomerInput, "staff" | "orders" | "ended"> &
   UnitsGiven & { known: Pick<Known, "assignments" | "numbers" | "placedOrders"> };

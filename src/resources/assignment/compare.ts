@@ -7,15 +7,13 @@ import {
   stillShown,
   waitNote,
   whyNot,
-} from "../../report/reconciliation/case.ts";
-import type {
-  AssignmentCase,
-  Comparison,
-  CustomerCase,
-  Judgement,
-  ReconciliationView,
-  ShownItem,
-  StaffCase,
+  type AssignmentCase,
+  type Comparison,
+  type CustomerCase,
+  type Judgement,
+  type ReconciliationView,
+  type ShownItem,
+  type StaffCase,
 } from "../../report/reconciliation/case.ts";
 
 /** Every assignment of a customer, then the assets that somebody else holds, then where M5 and M6 disagree (A34). */

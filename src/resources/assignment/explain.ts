@@ -3,8 +3,7 @@ import { formatKey } from "../../crm/keys.ts";
 import type { RecordKey } from "../../crm/model.ts";
 import type { Resource } from "../../engine/model/resource.ts";
 import { compareBytes } from "../../engine/model/state-part.ts";
-import { mostObservations } from "../../report/explain.ts";
-import type { ExplainFacts } from "../../report/explain.ts";
+import { mostObservations, type ExplainFacts } from "../../report/explain.ts";
 import { recordName } from "../../report/text.ts";
 import type { AssignmentTable } from "./state.ts";
 

@@ -2,11 +2,16 @@ import { z } from "zod";
 import { checked } from "../../contract/fits.ts";
 import { configureAssetsRequestSchema } from "../../contract/member-center.ts";
 import { formatKey } from "../../crm/keys.ts";
-import type { OperationType, Bound, Effect, Evidence, JournalEntry } from "../../engine/model/operation-type.ts";
-import { notSendable } from "../../engine/model/operation-type.ts";
+import {
+  type OperationType,
+  type Bound,
+  type Effect,
+  type Evidence,
+  type JournalEntry,
+  notSendable,
+} from "../../engine/model/operation-type.ts";
 import { memberDesk, some, withinEnterprise, isAssetUnit, references } from "../../engine/model/references.ts";
-import { adds, assetsText, named, peopleOf, removes } from "../../engine/model/operation-line.ts";
-import { fieldLines } from "../../engine/model/operation-line.ts";
+import { adds, assetsText, named, peopleOf, removes, fieldLines } from "../../engine/model/operation-line.ts";
 import type { ShapesOf } from "../../engine/model/shape.ts";
 import type { StateChange } from "../../engine/model/state.ts";
 import type { WriteCall } from "../../platform/call.ts";

@@ -1,9 +1,8 @@
 import type { UndoReading } from "../../engine/model/resource.ts";
-import type { DoneOperation, LastGiven, Undoes, Undoing } from "../../engine/plan/undo.ts";
+import { type DoneOperation, type LastGiven, type Undoes, type Undoing, newerSince } from "../../engine/plan/undo.ts";
 import type { RecordKey } from "../../crm/model.ts";
 import type { RecordReference } from "../../engine/model/shape.ts";
 import { holdersNotRead, holdersOf } from "../../engine/plan/needs-of-operations.ts";
-import { newerSince } from "../../engine/plan/undo.ts";
 import { counted } from "../../report/text.ts";
 import { grantOf, revokeOf, withWeights } from "./plan.ts";
 

@@ -8,21 +8,20 @@ import {
   updateEnterpriseRequestSchema,
 } from "../../contract/order-service.ts";
 import type { RecordKey } from "../../crm/model.ts";
-import type {
-  OperationType,
-  Bound,
-  CountedAsApplied,
-  Effect,
-  Evidence,
-  JournalEntry,
-  WhenNotFound,
-  SettleFacts,
+import {
+  type OperationType,
+  type Bound,
+  type CountedAsApplied,
+  type Effect,
+  type Evidence,
+  type JournalEntry,
+  type WhenNotFound,
+  type SettleFacts,
+  notSendable,
 } from "../../engine/model/operation-type.ts";
 import { correlationFor } from "../../engine/plan/input.ts";
-import { notSendable } from "../../engine/model/operation-type.ts";
 import { orderDesk, withinEnterprise, privateMarker } from "../../engine/model/references.ts";
-import { adds, changes as changed } from "../../engine/model/operation-line.ts";
-import type { Called, OperationLine } from "../../engine/model/operation-line.ts";
+import { adds, changes as changed, type Called, type OperationLine } from "../../engine/model/operation-line.ts";
 import type { Shapes, ShapesOf } from "../../engine/model/shape.ts";
 import type { Snapshot } from "../../platform/snapshot.ts";
 

@@ -1,5 +1,4 @@
-import type { AssumptionSettings } from "../../contract/assumption-settings.ts";
-import { missingAssumptions } from "../../contract/assumption-settings.ts";
+import { type AssumptionSettings, missingAssumptions } from "../../contract/assumption-settings.ts";
 import { formatKey } from "../../crm/keys.ts";
 import type { DesiredCustomer } from "../../engine/model/desired.ts";
 import type { DraftOperation } from "../../engine/model/operation.ts";
@@ -8,14 +7,19 @@ import type { Known, StateChange } from "../../engine/model/state.ts";
 import { acknowledgedFields } from "./state.ts";
 import type { Link, Unlinked } from "./state/link.ts";
 import type { ShownEnterprise } from "../../platform/snapshot.ts";
-import { missingRecord } from "../../engine/plan/records.ts";
-import type { Block } from "../../engine/plan/records.ts";
-import type { LoadedCustomer, Observed, Prepared, PlanOptions, Reads } from "../../engine/plan/input.ts";
+import { missingRecord, type Block } from "../../engine/plan/records.ts";
+import {
+  type LoadedCustomer,
+  type Observed,
+  type Prepared,
+  type PlanOptions,
+  type Reads,
+  isGone,
+  customerNumbers,
+} from "../../engine/plan/input.ts";
 import { consider } from "../../engine/plan/rejections.ts";
-import { isGone, customerNumbers } from "../../engine/plan/input.ts";
 import type { Earlier, ResourcePlan } from "../../engine/model/resource.ts";
-import { nothingRead } from "../../engine/plan/drift.ts";
-import type { ReadBack } from "../../engine/plan/drift.ts";
+import { nothingRead, type ReadBack } from "../../engine/plan/drift.ts";
 
 /** What the enterprise stage looks at. */
 type Given = Pick<Prepared, "customer" | "desiredCustomer" | "customerInQuarantine" | "numbers" | "renumbered"> & {

@@ -1,12 +1,17 @@
 import { toJson } from "../../base/canonical-json.ts";
 import type { StateRows, StateStore, Writes } from "../../engine/model/resource.ts";
 import type { Known } from "../../engine/model/state.ts";
-import type { EnterpriseFacts, LinkedEnterprise } from "../../engine/model/state-part.ts";
+import {
+  type EnterpriseFacts,
+  type LinkedEnterprise,
+  oneByOne,
+  compareBytes,
+  isSameKey,
+} from "../../engine/model/state-part.ts";
 import type { Sqlite } from "../../ledger/database/database.ts";
 import { ReadingRows } from "./state/readings.ts";
 import { LinkRows, linkParts } from "./state/link.ts";
 import type { RecordKey } from "../../crm/model.ts";
-import { oneByOne, compareBytes, isSameKey } from "../../engine/model/state-part.ts";
 import { sqlOf } from "../../ledger/database/statements.ts";
 import type { PlatformCustomer } from "../../platform/snapshot.ts";
 import type { DesiredCustomer } from "../../engine/model/desired.ts";

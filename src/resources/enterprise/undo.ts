@@ -1,11 +1,9 @@
 import type { UndoReading } from "../../engine/model/resource.ts";
 import type { DesiredCustomer } from "../../engine/model/desired.ts";
 import type { PrivateMarker } from "../../engine/model/references.ts";
-import { acknowledgedFields } from "./state.ts";
-import type { AcknowledgedFields } from "./state.ts";
+import { acknowledgedFields, type AcknowledgedFields } from "./state.ts";
 import { planEnterprise } from "./plan.ts";
-import { isNewest, newerSince } from "../../engine/plan/undo.ts";
-import type { DoneOperation, Undoes, Undoing } from "../../engine/plan/undo.ts";
+import { isNewest, newerSince, type DoneOperation, type Undoes, type Undoing } from "../../engine/plan/undo.ts";
 
 /** What E4 set is set back to what was acknowledged before, where nothing newer was sent since. */
 function undoUpdate(row: DoneOperation<"update-enterprise">, of: Undoing): Undoes {

@@ -2,10 +2,15 @@ import { z } from "zod";
 import { checked } from "../../contract/fits.ts";
 import { borrowRequestSchema } from "../../contract/member-center.ts";
 import { formatKey } from "../../crm/keys.ts";
-import type { OperationType, Effect, Evidence, JournalEntry } from "../../engine/model/operation-type.ts";
+import {
+  type OperationType,
+  type Effect,
+  type Evidence,
+  type JournalEntry,
+  notSendable,
+} from "../../engine/model/operation-type.ts";
 import { adds, assetsText } from "../../engine/model/operation-line.ts";
 import type { Snapshot } from "../../platform/snapshot.ts";
-import { notSendable } from "../../engine/model/operation-type.ts";
 import { loanSchema } from "./plan.ts";
 import { memberDesk, some, withinEnterprise } from "../../engine/model/references.ts";
 import type { ShapesOf } from "../../engine/model/shape.ts";

@@ -1,7 +1,7 @@
 import { numbersOfInstance } from "../order/index.ts";
 import { formatKey } from "../../crm/keys.ts";
 import type { Desired, DesiredStaff } from "../../engine/model/desired.ts";
-import { theCrm, only, subjectOf } from "../../engine/model/requests.ts";
+import { theCrm, only, subjectOf, type RequestShapesOf, type RequestIn } from "../../engine/model/requests.ts";
 import type { Known } from "../../engine/model/state.ts";
 import type { RequestChange } from "../../engine/model/state-parts.ts";
 import type { ResourcePlan, RequestType } from "../../engine/model/resource.ts";
@@ -10,7 +10,6 @@ import type { Block } from "../../engine/plan/records.ts";
 import { consider } from "../../engine/plan/rejections.ts";
 import type { RecordKey } from "../../crm/model.ts";
 import type { ObservedAsset, ObservedLoan, ObservedMember } from "../../platform/snapshot.ts";
-import type { RequestShapesOf, RequestIn } from "../../engine/model/requests.ts";
 import { z } from "zod";
 import type { DraftOperation } from "../../engine/model/operation.ts";
 import { counted } from "../../report/text.ts";

@@ -1,13 +1,11 @@
 import { z } from "zod";
 import { checked } from "../../contract/fits.ts";
 import type { LockTarget } from "../../contract/limits.ts";
-import { lockRequestSchema, otherLocks } from "../../contract/order-service.ts";
-import type { LockResult } from "../../contract/order-service.ts";
+import { lockRequestSchema, otherLocks, type LockResult } from "../../contract/order-service.ts";
 import { lockStatuses } from "../../contract/vocabulary.ts";
 import { licenseTypes } from "../../crm/model.ts";
-import type { OperationType, Bound, Concluded } from "../../engine/model/operation-type.ts";
+import { type OperationType, type Bound, type Concluded, notSendable } from "../../engine/model/operation-type.ts";
 import type { AssumptionMet } from "../../engine/model/assumptions-met.ts";
-import { notSendable } from "../../engine/model/operation-type.ts";
 import { orderDesk, some } from "../../engine/model/references.ts";
 import { changes as changed, numbered } from "../../engine/model/operation-line.ts";
 import type { Draft, ShapesOf } from "../../engine/model/shape.ts";

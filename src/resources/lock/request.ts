@@ -1,21 +1,25 @@
-import type { RequestShapesOf, Verdict, RequestIn } from "../../engine/model/requests.ts";
+import {
+  type RequestShapesOf,
+  type Verdict,
+  type RequestIn,
+  subjectOf,
+  theCrm,
+  only,
+  standing,
+} from "../../engine/model/requests.ts";
 import type { RequestType } from "../../engine/model/resource.ts";
 import { limits } from "../../contract/limits.ts";
-import type { AssumptionSettings } from "../../contract/assumption-settings.ts";
-import { missingAssumptions } from "../../contract/assumption-settings.ts";
-import type { RecordKey } from "../../crm/model.ts";
+import { type AssumptionSettings, missingAssumptions } from "../../contract/assumption-settings.ts";
+import { type RecordKey, licenseTypes } from "../../crm/model.ts";
 import type { DraftOperation } from "../../engine/model/operation.ts";
-import { subjectOf, theCrm, only, standing } from "../../engine/model/requests.ts";
 import type { RecordReference } from "../../engine/model/shape.ts";
 import type { Known } from "../../engine/model/state.ts";
-import { noWeight } from "../../engine/model/taking.ts";
-import type { Weight } from "../../engine/model/taking.ts";
+import { noWeight, type Weight } from "../../engine/model/taking.ts";
 import type { Block } from "../../engine/plan/records.ts";
 import { counted } from "../../report/text.ts";
 import { z } from "zod";
 import { lockStatuses, lockStatusMeanings } from "../../contract/vocabulary.ts";
 import { formatKey } from "../../crm/keys.ts";
-import { licenseTypes } from "../../crm/model.ts";
 import { assume } from "./plan.ts";
 import type { DoneOperation, Undoes, Undoing } from "../../engine/plan/undo.ts";
 

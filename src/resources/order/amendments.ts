@@ -1,5 +1,4 @@
-import { blockedBy, joinedPlans, isWanted } from "./model.ts";
-import type { OrderPlan, OrderStanding } from "./model.ts";
+import { blockedBy, joinedPlans, isWanted, type OrderPlan, type OrderStanding } from "./model.ts";
 import type { LoadedCustomer, PlanOptions } from "../../engine/plan/input.ts";
 import { counted } from "../../report/text.ts";
 import { formatKey } from "../../crm/keys.ts";
@@ -10,17 +9,22 @@ import type { Need } from "../../engine/model/shape.ts";
 import type { PolicyName } from "../../engine/model/policy.ts";
 import { amendmentReference } from "../../engine/model/references.ts";
 import type { Known, StateChange } from "../../engine/model/state.ts";
-import type { PlacedOrder } from "./state/changes.ts";
-import { differenceOf, isEmpty, wantedOf } from "./difference.ts";
+import { type PlacedOrder, agreed } from "./state/changes.ts";
+import { differenceOf, isEmpty, wantedOf, type EndedPart, type OrderDifference } from "./difference.ts";
 import { heldNumbers, namedNumbers } from "./units-that-stay.ts";
-import type { EndedPart, OrderDifference } from "./difference.ts";
 import { waitsForNeeds } from "../../engine/plan/needs-of-operations.ts";
 import { consider } from "../../engine/plan/rejections.ts";
-import { boughtText, countedParts, newAssets, purchasedAssets, purchasesOf, soldApart } from "./purchase-parts.ts";
-import type { Purchase, PurchaseMaker } from "./purchase-parts.ts";
-import { endingsOf, removedWithoutCall, wholeUnit } from "./removal-parts.ts";
-import type { EndingPolicy } from "./removal-parts.ts";
-import { agreed } from "./state/changes.ts";
+import {
+  boughtText,
+  countedParts,
+  newAssets,
+  purchasedAssets,
+  purchasesOf,
+  soldApart,
+  type Purchase,
+  type PurchaseMaker,
+} from "./purchase-parts.ts";
+import { endingsOf, removedWithoutCall, wholeUnit, type EndingPolicy } from "./removal-parts.ts";
 import { passwordsWiped } from "../../engine/model/state-parts.ts";
 
 /** A placed order with what stands of it and what the CRM says of it now. */

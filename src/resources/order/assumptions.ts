@@ -1,6 +1,5 @@
-import { isAsync, productsInAsset } from "./payload.ts";
+import { isAsync, productsInAsset, type AssetRecord, type OrderShapes, type ProductRecord } from "./payload.ts";
 import type { AssumptionMet, Resting } from "../../engine/model/assumptions-met.ts";
-import type { AssetRecord, OrderShapes, ProductRecord } from "./payload.ts";
 
 /** Licence types of which the contract calls the authorization a cloud one (A39). */
 const cloudPrefix = "cloud_";

@@ -1,5 +1,4 @@
-import type { AssumptionSettings } from "../../contract/assumption-settings.ts";
-import { missingAssumptions } from "../../contract/assumption-settings.ts";
+import { type AssumptionSettings, missingAssumptions } from "../../contract/assumption-settings.ts";
 import type { ProductInstance } from "../../contract/asset-contents.ts";
 import { formatKey } from "../../crm/keys.ts";
 import type { DesiredCustomer } from "../../engine/model/desired.ts";
@@ -11,16 +10,18 @@ import type { Block } from "../../engine/plan/records.ts";
 import { grouped } from "../../base/lists.ts";
 import { heldNumbers } from "./units-that-stay.ts";
 import { assumptionMissing, unknownCustomer } from "./records.ts";
-import { callsOf, namedRows, weightOfRemoval } from "./removal-parts.ts";
-import type {
-  RemovalCall,
-  Batch,
-  GoingRow,
-  Removal,
-  RemovalKind,
-  RemovalPart,
-  RemovalsGiven,
-  Removing,
+import {
+  callsOf,
+  namedRows,
+  weightOfRemoval,
+  type RemovalCall,
+  type Batch,
+  type GoingRow,
+  type Removal,
+  type RemovalKind,
+  type RemovalPart,
+  type RemovalsGiven,
+  type Removing,
 } from "./removal-parts.ts";
 import type { Limits } from "./terms.ts";
 

@@ -1,8 +1,15 @@
 import type { Money } from "../../crm/model.ts";
 import type { OrderWithTree } from "../../engine/model/desired.ts";
 import { inOrderToStay, nameOf, purchasesIn } from "./units-that-stay.ts";
-import { hasProducts, isWanted, productsUnder } from "./model.ts";
-import type { OrderStanding, StandingPackage, StandingProduct, StandingUnit } from "./model.ts";
+import {
+  hasProducts,
+  isWanted,
+  productsUnder,
+  type OrderStanding,
+  type StandingPackage,
+  type StandingProduct,
+  type StandingUnit,
+} from "./model.ts";
 import { grouped } from "../../base/lists.ts";
 import { changedAssetTerms, changedTerms, endedIn, isSame } from "./terms.ts";
 import type { PlannedAsset, PlannedPackage, PlannedProduct } from "./records.ts";
@@ -13,7 +20,6 @@ export interface WantedOrder {
   amount: Money | undefined;
 }
 
-/** What is to be bought under one asset number. */
 export interface AddedPart {
   asset: PlannedAsset;
   unit: number;
@@ -52,7 +58,6 @@ export interface ReplacedPart {
   /** All forms that stand. */
   from: readonly StandingProduct[];
   to: { product: PlannedProduct } | { package: PlannedPackage };
-  /** Names of the terms that differ. */
   fields: readonly string[];
 }
 
@@ -97,7 +102,6 @@ export interface OrderDifference {
   price: PriceChange[];
 }
 
-/** What the CRM wants of an order of this customer. */
 export function wantedOf(order: OrderWithTree): WantedOrder {
   return isWanted(order) ? { assets: order.tree.assets, amount: order.body.amount } : { assets: [], amount: undefined };
 }
@@ -129,7 +133,6 @@ export function differenceOf(
   };
 }
 
-/** Whether nothing at all differs. */
 export function isEmpty(difference: OrderDifference): boolean {
   return Object.values(difference).every((parts: readonly unknown[]) => parts.length === 0);
 }
@@ -186,10 +189,7 @@ interface Places {
   surplus: StandingUnit[];
   /** Their asset is wanted with other terms, and there is another unit in their place. */
   outdated: StandingUnit[];
-  /**
-   * Numbers that the CRM gives and no unit has: each comes with a unit of its own, and another unit makes room, unless
-   * it may be that of a unit whose number is not known.
-   */
+  /** Numbers that the CRM gives and no unit has: each replaces a unit, unless it may belong to one of unknown number. */
   numbers: string[];
 }
 
@@ -307,7 +307,6 @@ function compareContents({ asset, unit }: Within): Difference[] {
   ];
 }
 
-/** The forms of what is wanted no more. */
 function withoutIds<Form>(forms: ReadonlyMap<string, Form[]>, wanted: readonly { id: string }[]): Form[] {
   const ids = new Set(wanted.map(({ id }) => id));
   return [...forms].flatMap(([id, own]) => (ids.has(id) ? [] : own));
@@ -364,7 +363,6 @@ function comparePackage(
   return { gone, difference };
 }
 
-/** The products that stand by one form of a package. */
 function productsOf(unit: StandingUnit, { item, channelOrderId }: StandingPackage): StandingProduct[] {
   return unit.products.filter((one) => one.packageId === item.id && one.channelOrderId === channelOrderId);
 }

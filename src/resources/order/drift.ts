@@ -3,7 +3,17 @@ import { formatKey } from "../../crm/keys.ts";
 import type { RecordKey } from "../../crm/model.ts";
 import type { GoneItem } from "./payload.ts";
 import { standingAfter } from "./fold.ts";
-import type { EndedProduct, OrderStanding, StandingProduct, StandingUnit, OrderPlan } from "./model.ts";
+import {
+  type EndedProduct,
+  type OrderStanding,
+  type StandingProduct,
+  type StandingUnit,
+  type OrderPlan,
+  isShared,
+  isWanted,
+  blockedBy,
+  joinedPlans,
+} from "./model.ts";
 import type { OrderBought } from "./state/changes.ts";
 import type { AssetReading } from "../../platform/snapshot.ts";
 import type { Block } from "../../engine/plan/records.ts";
@@ -12,12 +22,9 @@ import type { CustomerInput, Observed, PlanOptions } from "../../engine/plan/inp
 import { isRowOf } from "./terms.ts";
 import { removedFrom, wholeUnit } from "./removal-parts.ts";
 import { policyOf, unproven } from "../../engine/model/policy.ts";
-import { isShared, isWanted, blockedBy, joinedPlans } from "./model.ts";
 import type { Known } from "../../engine/model/state.ts";
-import { buy } from "./amendments.ts";
-import type { Placed } from "./amendments.ts";
-import { countedParts, purchasesOf } from "./purchase-parts.ts";
-import type { PurchaseMaker } from "./purchase-parts.ts";
+import { buy, type Placed } from "./amendments.ts";
+import { countedParts, purchasesOf, type PurchaseMaker } from "./purchase-parts.ts";
 import { differenceOf, isEmpty, wantedOf } from "./difference.ts";
 import { heldNumbers } from "./units-that-stay.ts";
 

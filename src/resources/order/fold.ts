@@ -2,8 +2,16 @@ import { formatKey } from "../../crm/keys.ts";
 import type { Asset, LicenseType, Money, RecordKey } from "../../crm/model.ts";
 import { buildAssets } from "../../crm/tree.ts";
 import type { KeptOrder, OrderWithTree } from "../../engine/model/desired.ts";
-import { productsUnder, termsOf } from "./model.ts";
-import type { Bought, EndedProduct, OrderStanding, StandingPackage, StandingProduct, StandingUnit } from "./model.ts";
+import {
+  productsUnder,
+  termsOf,
+  type Bought,
+  type EndedProduct,
+  type OrderStanding,
+  type StandingPackage,
+  type StandingProduct,
+  type StandingUnit,
+} from "./model.ts";
 import type { Commitment, FixedNumber } from "../../engine/model/references.ts";
 import type { BoughtItem, RemovedItem } from "./payload.ts";
 import type {

@@ -1,13 +1,26 @@
 import type { RecordKey } from "../../crm/model.ts";
 import { parseTerm } from "../../contract/term.ts";
-import { adds, Counts, nameOf, removes } from "../../engine/model/operation-line.ts";
-import type { Called, OperationLine } from "../../engine/model/operation-line.ts";
+import {
+  adds,
+  Counts,
+  nameOf,
+  removes,
+  type Called,
+  type OperationLine,
+  fieldLines,
+  shown,
+  shownTime,
+} from "../../engine/model/operation-line.ts";
 import type { Change } from "../../engine/model/shape.ts";
 import { counted } from "../../report/text.ts";
 import type { DeletionShapes } from "./deletion.ts";
-import { fieldLines, shown, shownTime } from "../../engine/model/operation-line.ts";
-import { productsInAsset } from "./payload.ts";
-import type { AmendmentShapes, OrderRecord, OrderShapes, ProductRecord } from "./payload.ts";
+import {
+  productsInAsset,
+  type AmendmentShapes,
+  type OrderRecord,
+  type OrderShapes,
+  type ProductRecord,
+} from "./payload.ts";
 
 /** `place order SO-50007: 5 × CAD Pro (5 nodes, 1 year)`. */
 export function purchaseLine(verb: "place order" | "add to order") {

@@ -1,10 +1,16 @@
-import type { ReadOptions, Reads, CustomerInput, LoadedCustomer, PlanOptions } from "../../engine/plan/input.ts";
+import {
+  type ReadOptions,
+  type Reads,
+  type CustomerInput,
+  type LoadedCustomer,
+  type PlanOptions,
+  prepare,
+} from "../../engine/plan/input.ts";
 import type { AbsentOf } from "../../engine/model/resource.ts";
 import { formatKey } from "../../crm/keys.ts";
 import { driftedOrders, planOrders } from "./plan.ts";
 import { repairedNumbers } from "./drift.ts";
 import { amendedNumbers } from "./there-already.ts";
-import { prepare } from "../../engine/plan/input.ts";
 import { Limits } from "./terms.ts";
 import { Sights } from "./removal-sights.ts";
 

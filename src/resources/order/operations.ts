@@ -6,16 +6,35 @@ import { limits } from "../../contract/limits.ts";
 import { batchOrderRequestSchema, deleteEverywhereRequestSchema } from "../../contract/order-record.ts";
 import type { RecordKey } from "../../crm/model.ts";
 import { numbersThere, orderDesk, some, withinEnterprise } from "../../engine/model/references.ts";
-import { notSendable } from "../../engine/model/operation-type.ts";
-import type { Effect, Evidence, JournalEntry, OperationType, RefusalFacts } from "../../engine/model/operation-type.ts";
+import {
+  notSendable,
+  type Effect,
+  type Evidence,
+  type JournalEntry,
+  type OperationType,
+  type RefusalFacts,
+} from "../../engine/model/operation-type.ts";
 import { adds } from "../../engine/model/operation-line.ts";
 import type { Draft, Shapes, ShapesOf } from "../../engine/model/shape.ts";
 import { restsOfOrder } from "./assumptions.ts";
-import { deletionSchemas, prepareDeletion, readDeletion, removed, restsOfDeletion } from "./deletion.ts";
-import type { DeletionShapes } from "./deletion.ts";
+import {
+  deletionSchemas,
+  prepareDeletion,
+  readDeletion,
+  removed,
+  restsOfDeletion,
+  type DeletionShapes,
+} from "./deletion.ts";
 import { deletionLine, deletionLines, purchaseLine, purchaseLines } from "./lines.ts";
-import { amendmentSchemas, holdsPasswords, isAsync, orderContextOf, orderSchemas } from "./payload.ts";
-import type { AmendmentShapes, OrderShapes } from "./payload.ts";
+import {
+  amendmentSchemas,
+  holdsPasswords,
+  isAsync,
+  orderContextOf,
+  orderSchemas,
+  type AmendmentShapes,
+  type OrderShapes,
+} from "./payload.ts";
 import {
   amendmentContextOf,
   lookForPurchase,

@@ -1,8 +1,14 @@
 import type { SentItem } from "../../report/reconciliation/case.ts";
 import type { BatchOrderRequest } from "../../contract/order-record.ts";
 import type { RecordKey } from "../../crm/model.ts";
-import { earlierUnit, plannedOrder, renewedUnit, privateMarker, references } from "../../engine/model/references.ts";
-import type { PlannedAsset } from "../../engine/model/references.ts";
+import {
+  earlierUnit,
+  plannedOrder,
+  renewedUnit,
+  privateMarker,
+  references,
+  type PlannedAsset,
+} from "../../engine/model/references.ts";
 import type { ShapesOf } from "../../engine/model/shape.ts";
 import { z } from "zod";
 

@@ -1,23 +1,34 @@
 import { formatKey } from "../../crm/keys.ts";
 import type { RecordKey } from "../../crm/model.ts";
 import type { Earlier, ResourcePlan } from "../../engine/model/resource.ts";
-import type { BlockedRecord, Block } from "../../engine/plan/records.ts";
+import { type BlockedRecord, type Block, missingRecord } from "../../engine/plan/records.ts";
 import { goingWithout, waitsForNeeds } from "../../engine/plan/needs-of-operations.ts";
-import type { PlanOptions, Prepared, LoadedCustomer } from "../../engine/plan/input.ts";
+import {
+  type PlanOptions,
+  type Prepared,
+  type LoadedCustomer,
+  selectionBlock,
+  isGone,
+} from "../../engine/plan/input.ts";
 import { lastsAnything } from "../../engine/plan/drift.ts";
-import type { OrderStanding, LeftBehind, OrderPlan } from "./model.ts";
+import {
+  type OrderStanding,
+  type LeftBehind,
+  type OrderPlan,
+  hasProducts,
+  isWanted,
+  productsOf,
+  blockedBy,
+  joinedPlans,
+} from "./model.ts";
 import { repairedNumbers, planRepair } from "./drift.ts";
 import { amendedNumbers, withoutThereAlready } from "./there-already.ts";
-import { planRemovals } from "./removals.ts";
-import type { RemovalStage } from "./removals.ts";
-import type { AssumptionSettings } from "../../contract/assumption-settings.ts";
-import { missingAssumptions } from "../../contract/assumption-settings.ts";
+import { planRemovals, type RemovalStage } from "./removals.ts";
+import { type AssumptionSettings, missingAssumptions } from "../../contract/assumption-settings.ts";
 import { fillTemplate } from "../../contract/template.ts";
 import type { Desired, DesiredCustomer, DesiredOrder, OrderWithTree } from "../../engine/model/desired.ts";
 import type { DraftOperation } from "../../engine/model/operation.ts";
-import { hasProducts, isWanted, productsOf, blockedBy, joinedPlans } from "./model.ts";
-import type { PlacedOrder } from "./state/changes.ts";
-import { missingRecord } from "../../engine/plan/records.ts";
+import { type PlacedOrder, agreesWith } from "./state/changes.ts";
 import { planAmendment } from "./amendments.ts";
 import { consider } from "../../engine/plan/rejections.ts";
 import type { Making, PurchaseMaker } from "./purchase-parts.ts";
@@ -33,14 +44,11 @@ import {
   renewedIn,
   renewedUnits,
   unknownCustomer,
+  type PurchasedAsset,
 } from "./records.ts";
-import type { PurchasedAsset } from "./records.ts";
-import { withRenewals } from "./renewals.ts";
-import type { RenewalsGiven, Renewing } from "./renewals.ts";
-import { selectionBlock, isGone } from "../../engine/plan/input.ts";
+import { withRenewals, type RenewalsGiven, type Renewing } from "./renewals.ts";
 import { instancesFault } from "../../engine/plan/validate.ts";
 import { isSameKey } from "../../engine/model/state-part.ts";
-import { agreesWith } from "./state/changes.ts";
 import { passwordsWiped } from "../../engine/model/state-parts.ts";
 
 const nothingRemoved: RemovalStage = { meant: [], blocks: [], changes: [], endingNumbers: new Set() };
@@ -99,7 +107,6 @@ function withoutUnread(stage: OrderStage, given: Prepared, options: PlanOptions)
   };
 }
 
-/** Orders of which something was read back otherwise than it was left. */
 export function driftedOrders(
   { drift, standings }: Pick<LoadedCustomer, "drift" | "standings">,
   { repairs }: Pick<PlanOptions, "repairs">,

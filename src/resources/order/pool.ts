@@ -1,16 +1,13 @@
 import pLimit from "p-limit";
 import { limits } from "../../contract/limits.ts";
 import { assetNumberOf, fillTemplate } from "../../contract/template.ts";
-import { licenseTypes } from "../../crm/model.ts";
-import type { RecordKey } from "../../crm/model.ts";
+import { licenseTypes, type RecordKey } from "../../crm/model.ts";
 import type { WantedNumbers } from "./state/asset-number-rows.ts";
 import { operation } from "../../engine/model/operation.ts";
-import type { FixedNumber, PlannedAsset } from "../../engine/model/references.ts";
-import { deliver } from "../../engine/deliver.ts";
-import type { AssetNumbers } from "../../engine/deliver.ts";
+import { type FixedNumber, type PlannedAsset, givenToNew, newUnitsOf } from "../../engine/model/references.ts";
+import { deliver, type AssetNumbers } from "../../engine/deliver.ts";
 import type { EngineDependencies } from "../../engine/customer.ts";
 import type { Unready } from "../../engine/send.ts";
-import { givenToNew, newUnitsOf } from "../../engine/model/references.ts";
 import type { OrderWithTree } from "../../engine/model/desired.ts";
 
 /** The customer under whom the pool's operations stand in the journal: nobody's. */

@@ -6,8 +6,7 @@ import type { StandingUnit } from "./model.ts";
 import type { Block } from "../../engine/plan/records.ts";
 import { grouped } from "../../base/lists.ts";
 import type { AddedPart, ReplacedPart } from "./difference.ts";
-import { renewedIn } from "./records.ts";
-import type { PlannedPackage, PlannedProduct, PurchasedAsset } from "./records.ts";
+import { renewedIn, type PlannedPackage, type PlannedProduct, type PurchasedAsset } from "./records.ts";
 import type { Renewing } from "./renewals.ts";
 
 /** What an E5 says of a purchase, and the units of it that continue earlier ones, by asset instance. */

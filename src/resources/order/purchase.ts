@@ -1,4 +1,13 @@
-import { notSendable, takenLater } from "../../engine/model/operation-type.ts";
+import {
+  notSendable,
+  takenLater,
+  type Bound,
+  type Effect,
+  type Evidence,
+  type NotSendable,
+  type Prepared,
+  type LookFor,
+} from "../../engine/model/operation-type.ts";
 import type { z } from "zod";
 import { checked } from "../../contract/fits.ts";
 import type { RecordKey } from "../../crm/model.ts";
@@ -7,16 +16,27 @@ import { matchBySequence } from "../../contract/order-service.ts";
 import { formatKey } from "../../crm/keys.ts";
 import type { Snapshot } from "../../platform/snapshot.ts";
 import type { AssumptionMet } from "../../engine/model/assumptions-met.ts";
-import type { Bound, Effect, Evidence, NotSendable, Prepared, LookFor } from "../../engine/model/operation-type.ts";
-import { orderDesk, some, withinEnterprise, numbersThere, isReference } from "../../engine/model/references.ts";
-import type { OrderContext, AmendmentShapes } from "./payload.ts";
-import { holdsPasswords, isAsync, orderContextOf, standingProducts } from "./payload.ts";
+import {
+  orderDesk,
+  some,
+  withinEnterprise,
+  numbersThere,
+  isReference,
+  type PlannedAsset,
+  type RenewedUnit,
+} from "../../engine/model/references.ts";
+import {
+  type OrderContext,
+  type AmendmentShapes,
+  holdsPasswords,
+  isAsync,
+  orderContextOf,
+  standingProducts,
+} from "./payload.ts";
 import { otherSequences } from "./assumptions.ts";
-import { isWhole, sightOrder } from "./sight.ts";
-import type { OrderSight } from "./sight.ts";
+import { isWhole, sightOrder, type OrderSight } from "./sight.ts";
 import type { Shapes, Draft } from "../../engine/model/shape.ts";
 import type { LicenceOrder } from "./state/changes.ts";
-import type { PlannedAsset, RenewedUnit } from "../../engine/model/references.ts";
 import type { StateChange } from "../../engine/model/state.ts";
 
 type AmendmentContext = AmendmentShapes["context"];

@@ -1,18 +1,22 @@
 import type { ProductInstance } from "../../contract/asset-contents.ts";
 import type { LicenseType } from "../../crm/model.ts";
 import type { OrderWithTree } from "../../engine/model/desired.ts";
-import { orderOf, productsUnder, unitsNamed } from "./model.ts";
-import type { OrderStanding } from "./model.ts";
+import { orderOf, productsUnder, unitsNamed, type OrderStanding } from "./model.ts";
 import type { FixedNumber } from "../../engine/model/references.ts";
 import type { BoughtItem, RemovedItem } from "./payload.ts";
 import type { LicenceOrder } from "./state/changes.ts";
 import type { AssetReading } from "../../platform/snapshot.ts";
-import { differenceOf, wantedOf } from "./difference.ts";
-import type { AddedPart, EndedPart, OrderDifference, ReplacedPart } from "./difference.ts";
+import {
+  differenceOf,
+  wantedOf,
+  type AddedPart,
+  type EndedPart,
+  type OrderDifference,
+  type ReplacedPart,
+} from "./difference.ts";
 import type { PlannedProduct } from "./records.ts";
-import { isForm, isRowOf, observedTerms } from "./terms.ts";
+import { isForm, isRowOf, observedTerms, type Limits } from "./terms.ts";
 import { removedFrom, removedWithoutCall, wholeUnit } from "./removal-parts.ts";
-import type { Limits } from "./terms.ts";
 import type { ReadBack } from "../../engine/plan/drift.ts";
 
 /** What M7 always tells two forms of a product apart by. */

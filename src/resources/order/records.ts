@@ -1,11 +1,9 @@
 import type { AssumptionSettings, MissingAssumption, PayloadUse } from "../../contract/assumption-settings.ts";
-import type { TimeWidth } from "../../contract/time-codec.ts";
-import { encodeTime } from "../../contract/time-codec.ts";
+import { type TimeWidth, encodeTime } from "../../contract/time-codec.ts";
 import type { Asset, LicenseType, Package, Product, RecordKey } from "../../crm/model.ts";
 import type { DesiredCustomer } from "../../engine/model/desired.ts";
 import type { AssetRecord, MerchandiseRecord, OrderRecord, ProductRecord } from "./payload.ts";
-import { unitsOf, assetNumberReference } from "../../engine/model/references.ts";
-import type { RenewedUnit, PrivateMarker } from "../../engine/model/references.ts";
+import { unitsOf, assetNumberReference, type RenewedUnit, type PrivateMarker } from "../../engine/model/references.ts";
 import type { Block } from "../../engine/plan/records.ts";
 import type { CustomerNumbers } from "../../engine/plan/input.ts";
 import { uriOf } from "./model.ts";

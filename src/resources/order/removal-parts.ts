@@ -4,20 +4,16 @@ import type { DraftOperation } from "../../engine/model/operation.ts";
 import type { Observed, Prepared } from "../../engine/plan/input.ts";
 import type { Need } from "../../engine/model/shape.ts";
 import type { StateChange } from "../../engine/model/state.ts";
-import { noWeight } from "../../engine/model/taking.ts";
-import type { Weight } from "../../engine/model/taking.ts";
+import { noWeight, type Weight } from "../../engine/model/taking.ts";
 import type { AssetReading } from "../../platform/snapshot.ts";
 import type { EndedPart, Replacing } from "./difference.ts";
-import type { OrderStanding, StandingProduct, StandingUnit } from "./model.ts";
-import type { Limits } from "./terms.ts";
-import { isShared } from "./model.ts";
+import { type OrderStanding, type StandingProduct, type StandingUnit, isShared } from "./model.ts";
+import { type Limits, isTwin } from "./terms.ts";
 import type { FixedNumber } from "../../engine/model/references.ts";
 import type { OrderRemoved } from "./state/changes.ts";
 import type { RemovedItem } from "./payload.ts";
-import { policyOf } from "../../engine/model/policy.ts";
-import type { Policies, PolicyWord } from "../../engine/model/policy.ts";
+import { policyOf, type Policies, type PolicyWord } from "../../engine/model/policy.ts";
 import { grouped } from "../../base/lists.ts";
-import { isTwin } from "./terms.ts";
 
 /** The policies by which something of an order is taken away. */
 export type EndingPolicy =

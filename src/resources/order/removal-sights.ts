@@ -1,17 +1,14 @@
 import { numbersShown } from "./shown-orders.ts";
 import { formatKey } from "../../crm/keys.ts";
-import { absentName, isShared, uriOf } from "./model.ts";
-import type { StandingProduct, StandingUnit } from "./model.ts";
+import { absentName, isShared, uriOf, type StandingProduct, type StandingUnit } from "./model.ts";
 import type { RemovedItem } from "./payload.ts";
 import type { AssetReading, ObservedAsset, ObservedLoan } from "../../platform/snapshot.ts";
 import type { Block } from "../../engine/plan/records.ts";
 import type { Observed } from "../../engine/plan/input.ts";
 import type { EndedPart, Replacing } from "./difference.ts";
-import { isRowOf } from "./terms.ts";
-import { removedFrom, wholeUnit } from "./removal-parts.ts";
-import type { Endings, RemovalPart, RemovalsGiven } from "./removal-parts.ts";
+import { isRowOf, type Limits } from "./terms.ts";
+import { removedFrom, wholeUnit, type Endings, type RemovalPart, type RemovalsGiven } from "./removal-parts.ts";
 import { saysLent } from "../../engine/plan/needs-of-operations.ts";
-import type { Limits } from "./terms.ts";
 import type { ProductInstance } from "../../contract/asset-contents.ts";
 
 /** What M7 no longer shows, and how many products that is. */

@@ -3,16 +3,21 @@ import type { OrderStanding } from "./model.ts";
 import type { FixedNumber } from "../../engine/model/references.ts";
 import type { Policies } from "../../engine/model/policy.ts";
 import type { StateChange } from "../../engine/model/state.ts";
-import type { Block, BlockedRecord } from "../../engine/plan/records.ts";
+import { type Block, type BlockedRecord, quarantineBlock } from "../../engine/plan/records.ts";
 import type { PlanOptions } from "../../engine/plan/input.ts";
-import type { Endings, GoingRow, Removal, RemovalPart, RemovalsGiven, Removing } from "./removal-parts.ts";
+import {
+  type Endings,
+  type GoingRow,
+  type Removal,
+  type RemovalPart,
+  type RemovalsGiven,
+  type Removing,
+  removedWithoutCall,
+} from "./removal-parts.ts";
 import { deletionsOf, unwantedName } from "./deletions.ts";
-import { removedWithoutCall } from "./removal-parts.ts";
 import { unitName } from "./renewals.ts";
 import { Limits, twinOf } from "./terms.ts";
-import { Sights } from "./removal-sights.ts";
-import type { Decided, Gone } from "./removal-sights.ts";
-import { quarantineBlock } from "../../engine/plan/records.ts";
+import { Sights, type Decided, type Gone } from "./removal-sights.ts";
 
 export interface RemovalStage {
   meant: Removal[];

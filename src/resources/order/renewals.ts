@@ -1,11 +1,9 @@
 import { counted } from "../../report/text.ts";
 import { formatKey } from "../../crm/keys.ts";
 import type { EarlierInstance, RecordKey } from "../../crm/model.ts";
-import { unitsOf } from "../../engine/model/references.ts";
-import type { EarlierUnit, RenewedUnit, FixedNumber } from "../../engine/model/references.ts";
+import { unitsOf, type EarlierUnit, type RenewedUnit, type FixedNumber } from "../../engine/model/references.ts";
 import type { OrderWithTree } from "../../engine/model/desired.ts";
-import { orderOf } from "./model.ts";
-import type { StandingUnit } from "./model.ts";
+import { orderOf, type StandingUnit } from "./model.ts";
 import type { Known } from "../../engine/model/state.ts";
 import { isSameKey } from "../../engine/model/state-part.ts";
 import type { Block } from "../../engine/plan/records.ts";

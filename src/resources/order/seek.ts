@@ -23,11 +23,18 @@ import type { LoadedCustomer } from "../../engine/plan/input.ts";
 import type { OrderWithTree } from "../../engine/model/desired.ts";
 import { earlierOrders, isWanted } from "./model.ts";
 import { channelNumberOf } from "./pool.ts";
-import type { CustomerState, EngineDependencies } from "../../engine/customer.ts";
-import { amendmentsOf, examine, purchasesShown, shownElsewhere, shownOf } from "./shown-orders.ts";
-import type { Examination, ShownAt, ShownAmendment } from "./shown-orders.ts";
+import { type CustomerState, type EngineDependencies, unreadBlock } from "../../engine/customer.ts";
+import {
+  amendmentsOf,
+  examine,
+  purchasesShown,
+  shownElsewhere,
+  shownOf,
+  type Examination,
+  type ShownAt,
+  type ShownAmendment,
+} from "./shown-orders.ts";
 import { isShown } from "../../engine/evidence.ts";
-import { unreadBlock } from "../../engine/customer.ts";
 
 type Link = NonNullable<Known["link"]>;
 

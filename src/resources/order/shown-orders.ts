@@ -1,5 +1,5 @@
 import { pairs } from "../../base/lists.ts";
-import type { ShownOrder, ShownForm } from "../../ledger/state/observations.ts";
+import { type ShownOrder, type ShownForm, shownOrderKind } from "../../ledger/state/observations.ts";
 import { formatKey } from "../../crm/keys.ts";
 import type { RecordKey } from "../../crm/model.ts";
 import type { OrderWithTree } from "../../engine/model/desired.ts";
@@ -7,7 +7,6 @@ import type { EngineDependencies, CustomerState } from "../../engine/customer.ts
 import { channelNumberOf } from "./pool.ts";
 import { canonicalJson } from "../../base/canonical-json.ts";
 import type { ProductInstance } from "../../contract/asset-contents.ts";
-import { shownOrderKind } from "../../ledger/state/observations.ts";
 import type { Known, StateChange } from "../../engine/model/state.ts";
 import type { Snapshot, AssetReading } from "../../platform/snapshot.ts";
 import type { AssumptionSettings } from "../../contract/assumption-settings.ts";

@@ -2,8 +2,15 @@ import type { AssetReading } from "../../platform/snapshot.ts";
 import type { ShownForm } from "../../ledger/state/observations.ts";
 import { canonicalJson, toJson } from "../../base/canonical-json.ts";
 import type { ProductInstance } from "../../contract/asset-contents.ts";
-import { productsUnder, uriOf, termsOf as assetTermsOf } from "./model.ts";
-import type { AssetTerms, FormPackage, FormProduct, StandingProduct } from "./model.ts";
+import {
+  productsUnder,
+  uriOf,
+  termsOf as assetTermsOf,
+  type AssetTerms,
+  type FormPackage,
+  type FormProduct,
+  type StandingProduct,
+} from "./model.ts";
 import type { AssumptionSettings, PayloadUse } from "../../contract/assumption-settings.ts";
 import { decodeTime, encodeTime } from "../../contract/time-codec.ts";
 

@@ -6,17 +6,22 @@ import type { Block } from "../../engine/plan/records.ts";
 import type { CustomerInput, Prepared, PlanOptions } from "../../engine/plan/input.ts";
 import type { Need } from "../../engine/model/shape.ts";
 import type { Known } from "../../engine/model/state.ts";
-import { orderOf, productsOf, takenOver, blockedBy } from "./model.ts";
-import type { PlannedPackage, PlannedProduct, PurchasedAsset } from "./records.ts";
-import type { Endings, EndingPolicy } from "./removal-parts.ts";
+import {
+  orderOf,
+  productsOf,
+  takenOver,
+  blockedBy,
+  type AwayOrder,
+  type StandingUnit,
+  type OrderPlan,
+} from "./model.ts";
+import { type PlannedPackage, type PlannedProduct, type PurchasedAsset, orderableFields } from "./records.ts";
+import { type Endings, type EndingPolicy, endingsOf } from "./removal-parts.ts";
 import { unitsIn } from "./renewals.ts";
 import { agreesWith } from "./state/changes.ts";
-import type { AwayOrder, StandingUnit, OrderPlan } from "./model.ts";
 import type { PolicyName } from "../../engine/model/policy.ts";
-import { orderableFields } from "./records.ts";
 import { consider } from "../../engine/plan/rejections.ts";
 import { countedParts } from "./purchase-parts.ts";
-import { endingsOf } from "./removal-parts.ts";
 
 /**
  * Assets whose transferred products name the licence order that brought them (E5: srcLicenseOrderId of a product), as

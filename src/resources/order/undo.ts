@@ -1,25 +1,35 @@
 import type { UndoGiven, UndoReading } from "../../engine/model/resource.ts";
-import { recordsIn, impossible } from "../../engine/plan/undo.ts";
-import type { UndoneOrder, OrderStanding, StandingProduct, StandingUnit } from "./model.ts";
+import {
+  recordsIn,
+  impossible,
+  type DoneOperation,
+  type UndoFacts,
+  type UndoRule,
+  type Undoes,
+  type Undoing,
+} from "../../engine/plan/undo.ts";
+import {
+  type UndoneOrder,
+  type OrderStanding,
+  type StandingProduct,
+  type StandingUnit,
+  productsUnder,
+} from "./model.ts";
 import { formatKey } from "../../crm/keys.ts";
 import type { RecordKey } from "../../crm/model.ts";
 import type { CustomerInput } from "../../engine/plan/input.ts";
-import type { DoneOperation, UndoFacts, UndoRule, Undoes, Undoing } from "../../engine/plan/undo.ts";
 import { typeOf } from "../../engine/model/registry.ts";
 import { isSameKey } from "../../engine/model/state-part.ts";
 import { counted } from "../../report/text.ts";
 import { buy } from "./amendments.ts";
 import type { EndedPart } from "./difference.ts";
-import { standingOf } from "./fold.ts";
-import type { OrderHistory } from "./fold.ts";
+import { standingOf, type OrderHistory } from "./fold.ts";
 import { grouped } from "../../base/lists.ts";
 import type { types } from "./operations.ts";
-import { productsUnder } from "./model.ts";
 import { purchaseOf } from "./plan.ts";
 import type { Purchase } from "./purchase-parts.ts";
 import type { PlannedAsset, PlannedPackage, PlannedProduct } from "./records.ts";
-import { endingsOf } from "./removal-parts.ts";
-import type { Endings } from "./removal-parts.ts";
+import { endingsOf, type Endings } from "./removal-parts.ts";
 import { planRemovals } from "./removals.ts";
 import type { OrderStep } from "./state/changes.ts";
 import type { RemovedItem } from "./payload.ts";

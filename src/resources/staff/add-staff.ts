@@ -5,16 +5,16 @@ import { formatKey } from "../../crm/keys.ts";
 import type { RecordKey } from "../../crm/model.ts";
 import type { ObservedMember, Snapshot } from "../../platform/snapshot.ts";
 import type { AssumptionMet } from "../../engine/model/assumptions-met.ts";
-import { notSendable } from "../../engine/model/operation-type.ts";
-import type {
-  Bound,
-  Effect,
-  Evidence,
-  JournalEntry,
-  NotSendable,
-  Prepared,
-  SettleFacts,
-  OperationType,
+import {
+  notSendable,
+  type Bound,
+  type Effect,
+  type Evidence,
+  type JournalEntry,
+  type NotSendable,
+  type Prepared,
+  type SettleFacts,
+  type OperationType,
 } from "../../engine/model/operation-type.ts";
 import {
   memberDesk,
@@ -28,8 +28,7 @@ import {
 import { adds, named, peopleOf } from "../../engine/model/operation-line.ts";
 import type { Draft, ShapesOf } from "../../engine/model/shape.ts";
 import type { Known, StateChange } from "../../engine/model/state.ts";
-import { matchAddedStaff, commitments } from "./profile.ts";
-import type { StaffMatch } from "./profile.ts";
+import { matchAddedStaff, commitments, type StaffMatch } from "./profile.ts";
 
 const schemas = {
   target: z.object({ enterpriseGlobalId: z.union([z.string(), references.enterpriseGlobalId]) }),

@@ -1,5 +1,14 @@
-import { isWanted, notRead, waitNote, whyNot } from "../../report/reconciliation/case.ts";
-import type { Comparison, CustomerCase, Judgement, ShownItem, StaffCase } from "../../report/reconciliation/case.ts";
+import {
+  isWanted,
+  notRead,
+  waitNote,
+  whyNot,
+  type Comparison,
+  type CustomerCase,
+  type Judgement,
+  type ShownItem,
+  type StaffCase,
+} from "../../report/reconciliation/case.ts";
 
 /** The account of each person of a customer. */
 export function compare(item: CustomerCase): Comparison[] {

@@ -2,8 +2,7 @@ import type { Membership, PlanOptions, CustomerInput } from "../../engine/plan/i
 import type { AssumptionSettings } from "../../contract/assumption-settings.ts";
 import { formatKey } from "../../crm/keys.ts";
 import type { Desired, DesiredStaff } from "../../engine/model/desired.ts";
-import type { PrivateMarker } from "../../engine/model/references.ts";
-import { markerKey } from "../../engine/model/references.ts";
+import { type PrivateMarker, markerKey } from "../../engine/model/references.ts";
 import type { ObservedMember } from "../../platform/snapshot.ts";
 import { policyOf } from "../../engine/model/policy.ts";
 import { lastingOf } from "../../engine/plan/drift.ts";

@@ -5,14 +5,14 @@ import { editStaffRequestSchema, resetPasswordRequestSchema } from "../../contra
 import { formatKey } from "../../crm/keys.ts";
 import type { RecordKey } from "../../crm/model.ts";
 import type { AssumptionMet } from "../../engine/model/assumptions-met.ts";
-import { notSendable } from "../../engine/model/operation-type.ts";
-import type {
-  Effect,
-  Evidence,
-  JournalEntry,
-  LookFor,
-  SettleFacts,
-  OperationType,
+import {
+  notSendable,
+  type Effect,
+  type Evidence,
+  type JournalEntry,
+  type LookFor,
+  type SettleFacts,
+  type OperationType,
 } from "../../engine/model/operation-type.ts";
 import {
   memberDesk,
@@ -28,8 +28,7 @@ import { changes, named, peopleOf, removes } from "../../engine/model/operation-
 import type { ShapesOf } from "../../engine/model/shape.ts";
 import { everyVersion } from "../../engine/model/state-parts.ts";
 import type { Snapshot } from "../../platform/snapshot.ts";
-import { addStaff } from "./add-staff.ts";
-import type { AddShapes } from "./add-staff.ts";
+import { addStaff, type AddShapes } from "./add-staff.ts";
 import { commitments, shownOtherwise } from "./profile.ts";
 import type { ShownField } from "./state.ts";
 

@@ -1,7 +1,7 @@
 import { formatKey } from "../../crm/keys.ts";
 import type { Desired, DesiredStaff } from "../../engine/model/desired.ts";
-import type { Block, BlockedRecord } from "../../engine/plan/records.ts";
-import type { PlanOptions, Membership, Prepared } from "../../engine/plan/input.ts";
+import { type Block, type BlockedRecord, missingRecord } from "../../engine/plan/records.ts";
+import { type PlanOptions, type Membership, type Prepared, isGone } from "../../engine/plan/input.ts";
 import type { Earlier, ResourcePlan } from "../../engine/model/resource.ts";
 import type { StateChange } from "../../engine/model/state.ts";
 import { isSameKey } from "../../engine/model/state-part.ts";
@@ -14,8 +14,6 @@ import { limits } from "../../contract/limits.ts";
 import { wireLong } from "../../contract/member-center.ts";
 import type { RecordKey } from "../../crm/model.ts";
 import type { DraftOperation } from "../../engine/model/operation.ts";
-import { missingRecord } from "../../engine/plan/records.ts";
-import { isGone } from "../../engine/plan/input.ts";
 import { partHash } from "../../engine/plan/rejections.ts";
 import type { AddedPerson } from "./add-staff.ts";
 

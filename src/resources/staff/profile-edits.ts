@@ -7,8 +7,7 @@ import type { Block, BlockedRecord } from "../../engine/plan/records.ts";
 import { driftName, lastingOf } from "../../engine/plan/drift.ts";
 import type { Observed, PlanOptions, Prepared } from "../../engine/plan/input.ts";
 import { policyOf } from "../../engine/model/policy.ts";
-import { markerKey } from "../../engine/model/references.ts";
-import type { PrivateMarker } from "../../engine/model/references.ts";
+import { markerKey, type PrivateMarker } from "../../engine/model/references.ts";
 import type { Known, StateChange } from "../../engine/model/state.ts";
 import type { ObservedMember } from "../../platform/snapshot.ts";
 import { subjectOf } from "../../report/reconciliation/case.ts";
@@ -21,8 +20,8 @@ import {
   shownFields,
   shownOtherwise,
   shownProfile,
+  type ClearProfile,
 } from "./profile.ts";
-import type { ClearProfile } from "./profile.ts";
 import type { ShownField, StaffLink, StaffProfile } from "./state.ts";
 
 /** What planning the profiles of staff looks at. */

@@ -1,8 +1,7 @@
 import { z } from "zod";
 import type { RecordKey } from "../../crm/model.ts";
 import type { DesiredStaff } from "../../engine/model/desired.ts";
-import { markerKey } from "../../engine/model/references.ts";
-import type { PrivateMarker } from "../../engine/model/references.ts";
+import { markerKey, type PrivateMarker } from "../../engine/model/references.ts";
 import type { Ledger } from "../../ledger/ledger.ts";
 import type { ObservedMember } from "../../platform/snapshot.ts";
 import type { ShownField, StaffProfile } from "./state.ts";

@@ -1,11 +1,10 @@
-import type { RequestShapesOf, RequestIn } from "../../engine/model/requests.ts";
+import { type RequestShapesOf, type RequestIn, subjectOf } from "../../engine/model/requests.ts";
 import type { RequestType } from "../../engine/model/resource.ts";
 import { z } from "zod";
 import type { RecordKey } from "../../crm/model.ts";
 import { formatKey } from "../../crm/keys.ts";
 import type { DraftOperation } from "../../engine/model/operation.ts";
 import { privateMarker } from "../../engine/model/references.ts";
-import { subjectOf } from "../../engine/model/requests.ts";
 
 const schemas = {
   wanted: z.literal("reset"),

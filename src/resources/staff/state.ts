@@ -1,8 +1,7 @@
 import { formatKey } from "../../crm/keys.ts";
 import type { RecordKey } from "../../crm/model.ts";
 import type { DesiredStaff } from "../../engine/model/desired.ts";
-import { markerKey } from "../../engine/model/references.ts";
-import type { PrivateMarker } from "../../engine/model/references.ts";
+import { markerKey, type PrivateMarker } from "../../engine/model/references.ts";
 import type { Gathered, StateRows, StateStore } from "../../engine/model/resource.ts";
 import { together, inKeyOrder, isSameKey } from "../../engine/model/state-part.ts";
 import type { LoadedCustomer } from "../../engine/plan/input.ts";
@@ -11,8 +10,7 @@ import { sqlOf } from "../../ledger/database/statements.ts";
 import { stored } from "../../ledger/database/damage.ts";
 import { desired } from "../../ledger/state/desired.ts";
 import type { LedgerRows } from "../../ledger/state/registry.ts";
-import { leftProfile } from "./profile.ts";
-import type { ClearProfile } from "./profile.ts";
+import { leftProfile, type ClearProfile } from "./profile.ts";
 
 export interface StaffLinkTable {
   namespace: string;

@@ -1,6 +1,13 @@
 import type { UndoReading } from "../../engine/model/resource.ts";
 import type { DesiredStaff, Desired } from "../../engine/model/desired.ts";
-import { recordsIn, isNewest, newerSince } from "../../engine/plan/undo.ts";
+import {
+  recordsIn,
+  isNewest,
+  newerSince,
+  type DoneOperation,
+  type Undoes,
+  type Undoing,
+} from "../../engine/plan/undo.ts";
 import { formatKey } from "../../crm/keys.ts";
 import type { RecordKey } from "../../crm/model.ts";
 import type { DraftOperation } from "../../engine/model/operation.ts";
@@ -8,7 +15,6 @@ import type { PrivateMarker } from "../../engine/model/references.ts";
 import type { RecordReference } from "../../engine/model/shape.ts";
 import type { Block } from "../../engine/plan/records.ts";
 import { holdersNotRead } from "../../engine/plan/needs-of-operations.ts";
-import type { DoneOperation, Undoes, Undoing } from "../../engine/plan/undo.ts";
 import { addedAgain } from "./plan.ts";
 import { accountGivenUp } from "./leavers.ts";
 import { planEdit } from "./profile-edits.ts";

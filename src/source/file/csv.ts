@@ -1,7 +1,6 @@
 import type { Writable } from "node:stream";
 import { finished } from "node:stream/promises";
-import { parse } from "csv-parse";
-import type { CsvError, Info } from "csv-parse";
+import { parse, type CsvError, type Info } from "csv-parse";
 import type { Problem } from "../../base/errors.ts";
 import type { RecordLimits } from "../json.ts";
 import { sourceProblem } from "../problems.ts";

@@ -2,13 +2,11 @@ import { isUtf8 } from "node:buffer";
 import { Tokenizer, TokenType } from "@streamparser/json";
 import type { Json } from "../../base/canonical-json.ts";
 import type { Problem } from "../../base/errors.ts";
-import { keptTextOf, parseJson } from "../json.ts";
-import type { RecordLimits } from "../json.ts";
+import { keptTextOf, parseJson, type RecordLimits } from "../json.ts";
 import { pathOf, valueAt } from "../mapping/path.ts";
 import { notAsMarked, sourceProblem } from "../problems.ts";
 import type { BadRecord, FileItem, FormatReader, NamedBytes } from "../reader.ts";
-import { readUtf8 } from "./bytes.ts";
-import type { OpenedFile } from "./bytes.ts";
+import { readUtf8, type OpenedFile } from "./bytes.ts";
 
 /**
  * The elements of a list in a JSON file, one at a time, so that the file may be larger than memory. `steps` leads to

@@ -4,21 +4,24 @@ import { basename, resolve } from "node:path";
 import { toInstant } from "../../base/clock.ts";
 import type { Problem } from "../../base/errors.ts";
 import { openRegular, UnfitFile } from "../../base/regular-file.ts";
-import { streams } from "../../crm/model.ts";
-import type { Stream } from "../../crm/model.ts";
-import { placesRead } from "../group-settings.ts";
-import type { ReadSettings } from "../group-settings.ts";
-import { readJoined } from "../joined.ts";
-import type { Joined, JoinedPart } from "../joined.ts";
-import { keyReader, toItem } from "../json.ts";
-import type { RecordLimits } from "../json.ts";
+import { streams, type Stream } from "../../crm/model.ts";
+import { placesRead, type ReadSettings } from "../group-settings.ts";
+import { readJoined, type Joined, type JoinedPart } from "../joined.ts";
+import { keyReader, toItem, type RecordLimits } from "../json.ts";
 import { parsePath, pathOf } from "../mapping/path.ts";
 import { fileProblem, sourceProblem } from "../problems.ts";
-import { changed } from "../reader.ts";
-import type { FileItem, FormatReader, OpenedReader, ReadOptions, ReadOutcome, SourceItem, Staging } from "../reader.ts";
+import {
+  changed,
+  type FileItem,
+  type FormatReader,
+  type OpenedReader,
+  type ReadOptions,
+  type ReadOutcome,
+  type SourceItem,
+  type Staging,
+} from "../reader.ts";
 import type { FileSourceSettings, FileStream } from "../source-settings.ts";
-import { notAsExpected, readUtf8, stateOf } from "./bytes.ts";
-import type { Expected, OpenedFile } from "./bytes.ts";
+import { notAsExpected, readUtf8, stateOf, type Expected, type OpenedFile } from "./bytes.ts";
 import { readCsv } from "./csv.ts";
 import type { FileSet } from "./file-source-settings.ts";
 import { readJsonList, readNdjson } from "./json.ts";

@@ -1,8 +1,7 @@
 import { z } from "zod";
 import { pathSchema, requiredDetails } from "../file/file-source-settings.ts";
 import { parsePath } from "../mapping/path.ts";
-import { addressOf, httpListFields } from "./http-source-settings.ts";
-import type { HttpListSettings, SinceSettings } from "./http-source-settings.ts";
+import { addressOf, httpListFields, type HttpListSettings, type SinceSettings } from "./http-source-settings.ts";
 import { checkList } from "./list-checks.ts";
 import { placeSchema } from "./request-settings.ts";
 

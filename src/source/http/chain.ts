@@ -2,12 +2,10 @@ import type { JsonObject } from "../../base/canonical-json.ts";
 import { Problem } from "../../base/errors.ts";
 import { keyReader } from "../json.ts";
 import type { ReadOptions, ReadOutcome, SourceItem } from "../reader.ts";
-import { placeholders } from "./chain-settings.ts";
-import type { ChainSettings } from "./chain-settings.ts";
+import { placeholders, type ChainSettings } from "./chain-settings.ts";
 import { addressOf } from "./http-source-settings.ts";
 import type { List } from "./list.ts";
-import { isOneWord, valueIn } from "./placement.ts";
-import type { Placement } from "./placement.ts";
+import { isOneWord, valueIn, type Placement } from "./placement.ts";
 
 /** A record that others are asked for by. */
 export interface Parent {

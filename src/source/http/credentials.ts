@@ -1,5 +1,4 @@
-import { isJsonObject } from "../../base/canonical-json.ts";
-import type { Json } from "../../base/canonical-json.ts";
+import { isJsonObject, type Json } from "../../base/canonical-json.ts";
 import type { Clock } from "../../base/clock.ts";
 import { Problem } from "../../base/errors.ts";
 import type { KnownSecrets } from "../../base/known-secrets.ts";
@@ -11,10 +10,8 @@ import { sourceProblem } from "../problems.ts";
 import { AnswerComplaint, complaintIn, readJson } from "./answer.ts";
 import type { AuthSettings } from "./auth-settings.ts";
 import { addressOf } from "./http-source-settings.ts";
-import { valueIn } from "./placement.ts";
-import type { Placement } from "./placement.ts";
-import { requestPage, shownUrl } from "./request.ts";
-import type { PageAnswer, PageRequest, RequestDeps } from "./request.ts";
+import { valueIn, type Placement } from "./placement.ts";
+import { requestPage, shownUrl, type PageAnswer, type PageRequest, type RequestDeps } from "./request.ts";
 
 /** What one request shows of who we are, and what became of it. */
 export interface Shown {

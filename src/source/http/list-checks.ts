@@ -1,7 +1,6 @@
 import { z } from "zod";
 import { parsePath } from "../mapping/path.ts";
-import { addressOf } from "./http-source-settings.ts";
-import type { HttpListSettings, SinceSettings } from "./http-source-settings.ts";
+import { addressOf, type HttpListSettings, type SinceSettings } from "./http-source-settings.ts";
 import { largestPosition } from "./placement.ts";
 import { headerName } from "./request-settings.ts";
 

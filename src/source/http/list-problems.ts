@@ -1,13 +1,10 @@
-import { isJsonObject } from "../../base/canonical-json.ts";
-import type { Json } from "../../base/canonical-json.ts";
+import { isJsonObject, type Json } from "../../base/canonical-json.ts";
 import type { Problem } from "../../base/errors.ts";
 import { formatRawPath, pathOf } from "../mapping/path.ts";
 import { sourceProblem } from "../problems.ts";
 import type { PagingSettings } from "./paging-settings.ts";
-import { nextOf } from "./paging.ts";
-import type { PagePosition } from "./paging.ts";
-import { shownUrl } from "./request.ts";
-import type { PageAnswer } from "./request.ts";
+import { nextOf, type PagePosition } from "./paging.ts";
+import { shownUrl, type PageAnswer } from "./request.ts";
 
 /** How often a list is read at most to find a pass that lost nothing. */
 export const mostPasses = 3;

@@ -1,21 +1,16 @@
 import { z } from "zod";
 import type { Json } from "../../base/canonical-json.ts";
-import { toInstant } from "../../base/clock.ts";
-import type { Clock } from "../../base/clock.ts";
+import { toInstant, type Clock } from "../../base/clock.ts";
 import { exitCodes, Problem } from "../../base/errors.ts";
 import type { RecordLimits } from "../json.ts";
-import { pathOf, valueAt } from "../mapping/path.ts";
-import type { Path } from "../mapping/path.ts";
+import { pathOf, valueAt, type Path } from "../mapping/path.ts";
 import type { FileItem, ReadOptions, SourceItem } from "../reader.ts";
 import { isClean } from "../without-secrets.ts";
 import type { HttpListSettings, SinceSettings } from "./http-source-settings.ts";
-import { createPaging } from "./paging.ts";
-import type { PagePosition, Paging } from "./paging.ts";
-import { valueIn } from "./placement.ts";
-import type { Placement } from "./placement.ts";
+import { createPaging, type PagePosition, type Paging } from "./paging.ts";
+import { valueIn, type Placement } from "./placement.ts";
 import type { PageAnswer } from "./request.ts";
-import { readTime, writeTime } from "./time-format.ts";
-import type { TimeFormat } from "./time-format.ts";
+import { readTime, writeTime, type TimeFormat } from "./time-format.ts";
 
 /** What one list of a service is asked with and how its answers are read: of a stream, its details or a table. */
 export interface ListSettings extends HttpListSettings {

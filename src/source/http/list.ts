@@ -2,8 +2,7 @@ import { sha256 } from "../../base/canonical-json.ts";
 import { Problem } from "../../base/errors.ts";
 import { keyReader, toItem } from "../json.ts";
 import type { ReadOutcome, SourceItem, Staging } from "../reader.ts";
-import { readAnswer } from "./answer.ts";
-import type { Page } from "./answer.ts";
+import { readAnswer, type Page } from "./answer.ts";
 import { ListProblems, mostPasses } from "./list-problems.ts";
 import {
   batches,
@@ -15,14 +14,16 @@ import {
   positionOf,
   positionText,
   totalOf,
+  type ListReadOptions,
+  type ListSettings,
+  type Position,
+  type Reading,
 } from "./list-reading.ts";
-import type { ListReadOptions, ListSettings, Position, Reading } from "./list-reading.ts";
 import { identityOf, merelyCounts, movingOf, Passes } from "./moving.ts";
 import type { Moving } from "./paging-settings.ts";
 import type { PagePosition } from "./paging.ts";
 import type { Placement } from "./placement.ts";
-import { requestPage, shownUrl } from "./request.ts";
-import type { PageAnswer, RequestDeps } from "./request.ts";
+import { requestPage, shownUrl, type PageAnswer, type RequestDeps } from "./request.ts";
 
 interface ListDeps {
   request: RequestDeps;

@@ -1,7 +1,12 @@
-import { canonicalJson, hashOf, isJsonObject, parseJsonObject, sha256 } from "../../base/canonical-json.ts";
-import type { JsonObject } from "../../base/canonical-json.ts";
-import { batchesOf, parseStaged } from "../json.ts";
-import type { RecordLimits } from "../json.ts";
+import {
+  canonicalJson,
+  hashOf,
+  isJsonObject,
+  parseJsonObject,
+  sha256,
+  type JsonObject,
+} from "../../base/canonical-json.ts";
+import { batchesOf, parseStaged, type RecordLimits } from "../json.ts";
 import type { BadRecord, FileItem, SourceItem, StagedRow, StagingArea } from "../reader.ts";
 import type { Moving, PagingSettings } from "./paging-settings.ts";
 

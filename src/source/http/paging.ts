@@ -1,13 +1,10 @@
-import { sha256 } from "../../base/canonical-json.ts";
-import type { Json } from "../../base/canonical-json.ts";
-import { pathOf, valueAt } from "../mapping/path.ts";
-import type { Path } from "../mapping/path.ts";
+import { sha256, type Json } from "../../base/canonical-json.ts";
+import { pathOf, valueAt, type Path } from "../mapping/path.ts";
 import { sourceProblem } from "../problems.ts";
 import type { FileItem } from "../reader.ts";
 import type { PagingSettings } from "./paging-settings.ts";
 import { valueIn } from "./placement.ts";
-import { shownUrl } from "./request.ts";
-import type { PageAnswer } from "./request.ts";
+import { shownUrl, type PageAnswer } from "./request.ts";
 
 /** Where the next page is: parameters to set, or an address of its own. */
 export interface PagePosition {

@@ -1,5 +1,4 @@
-import { isJsonObject } from "../../base/canonical-json.ts";
-import type { Json, JsonObject } from "../../base/canonical-json.ts";
+import { isJsonObject, type Json, type JsonObject } from "../../base/canonical-json.ts";
 import { parsePath, pathOf, valueAt } from "../mapping/path.ts";
 import { sourceProblem } from "../problems.ts";
 

@@ -1,8 +1,7 @@
 import { pipeline } from "node:stream";
 import { createGunzip } from "node:zlib";
 import type { Dispatcher } from "undici";
-import { isJsonObject } from "../../base/canonical-json.ts";
-import type { Json } from "../../base/canonical-json.ts";
+import { isJsonObject, type Json } from "../../base/canonical-json.ts";
 import type { Clock } from "../../base/clock.ts";
 import { Problem } from "../../base/errors.ts";
 import type { Randomness } from "../../base/ids.ts";
@@ -10,17 +9,13 @@ import type { KnownSecrets } from "../../base/known-secrets.ts";
 import { toldCode } from "../../base/told-words.ts";
 import type { Pace } from "../../http/pace.ts";
 import { shownWords } from "../../http/redaction.ts";
-import { retryAfterMs, retryRead } from "../../http/retry.ts";
-import type { FailedAttempt } from "../../http/retry.ts";
+import { retryAfterMs, retryRead, type FailedAttempt } from "../../http/retry.ts";
 import { undici } from "../../http/undici.ts";
 import { parseJson } from "../json.ts";
-import { sourceProblem } from "../problems.ts";
-import type { SourceProblemCode } from "../problems.ts";
-import { AnswerComplaint, complaintIn, wordsOfFailure } from "./answer.ts";
-import type { Received } from "./answer.ts";
+import { sourceProblem, type SourceProblemCode } from "../problems.ts";
+import { AnswerComplaint, complaintIn, wordsOfFailure, type Received } from "./answer.ts";
 import type { Credentials, Shown } from "./credentials.ts";
-import { withPlacements } from "./placement.ts";
-import type { BodyForm, Draft, Placement } from "./placement.ts";
+import { withPlacements, type BodyForm, type Draft, type Placement } from "./placement.ts";
 import type { AnswerErrors } from "./request-settings.ts";
 
 /** A page that is asked for. Reads only: it may be asked for again. */

@@ -1,22 +1,19 @@
 import type { Clock } from "../../base/clock.ts";
 import type { Randomness } from "../../base/ids.ts";
 import type { KnownSecrets } from "../../base/known-secrets.ts";
-import { streams } from "../../crm/model.ts";
-import type { Stream } from "../../crm/model.ts";
+import { streams, type Stream } from "../../crm/model.ts";
 import { createPace } from "../../http/pace.ts";
 import { timeouts, undici } from "../../http/undici.ts";
 import { placeInRecord } from "../group-settings.ts";
 import { formatRawPath } from "../mapping/path.ts";
-import { hiddenPlaces, openPlaces, waysOf } from "../mapping/ways.ts";
-import type { Way } from "../mapping/ways.ts";
+import { hiddenPlaces, openPlaces, waysOf, type Way } from "../mapping/ways.ts";
 import type { OpenedReader, ReadOutcome, SourceItem, Staging } from "../reader.ts";
 import type { HttpSourceSettings, HttpStream } from "../source-settings.ts";
 import { createCredentials, createSession } from "./credentials.ts";
 import { addressOf } from "./http-source-settings.ts";
 import { List } from "./list.ts";
 import type { SeenRequest } from "./request.ts";
-import { StreamReading } from "./stream.ts";
-import type { ListMaker } from "./stream.ts";
+import { StreamReading, type ListMaker } from "./stream.ts";
 
 interface HttpSourceDeps {
   clock: Clock;

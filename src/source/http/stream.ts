@@ -1,12 +1,10 @@
 import type { Problem } from "../../base/errors.ts";
-import { readJoined } from "../joined.ts";
-import type { HeaderRows, JoinedPart, PartItem } from "../joined.ts";
+import { readJoined, type HeaderRows, type JoinedPart, type PartItem } from "../joined.ts";
 import { parseStaged } from "../json.ts";
 import type { ReadOptions, ReadOutcome, SourceItem, Staging } from "../reader.ts";
 import type { HttpStream } from "../source-settings.ts";
 import type { ChainSettings, DetailSettings } from "./chain-settings.ts";
-import { readChain } from "./chain.ts";
-import type { Parent } from "./chain.ts";
+import { readChain, type Parent } from "./chain.ts";
 import type { ListSettings } from "./list-reading.ts";
 import type { List } from "./list.ts";
 

@@ -1,9 +1,7 @@
 import type { Json } from "../../base/canonical-json.ts";
 import { toInstant } from "../../base/clock.ts";
-import { failed, ok } from "../../base/errors.ts";
-import type { Result } from "../../base/errors.ts";
-import { refuse } from "./context.ts";
-import type { ExpressionCompiler, KeyPath, MappingContext } from "./context.ts";
+import { failed, ok, type Result } from "../../base/errors.ts";
+import { refuse, type ExpressionCompiler, type KeyPath, type MappingContext } from "./context.ts";
 import { namedFormats, parseFormat } from "./date-formats.ts";
 import { isDoubtful, marksToName } from "./numbers.ts";
 import type { Scope } from "./path.ts";

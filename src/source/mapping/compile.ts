@@ -1,19 +1,28 @@
 import type { z } from "zod";
-import { isJsonObject } from "../../base/canonical-json.ts";
-import type { Json, JsonObject } from "../../base/canonical-json.ts";
-import { exitCodes, failed, ok, Problem } from "../../base/errors.ts";
-import type { Result } from "../../base/errors.ts";
-import type { DateZones } from "../../crm/model.ts";
-import { recordSchemas, secretFields } from "../../crm/model.ts";
-import type { CanonicalRecord, RecordKey, Stream } from "../../crm/model.ts";
-import { compileCondition } from "./condition.ts";
-import type { Holds } from "./condition.ts";
-import { describeValue } from "./context.ts";
-import type { Evaluate, Fault, KeyPath, LookupTable, MappingContext, MappingMistake, ReadPath } from "./context.ts";
+import { isJsonObject, type Json, type JsonObject } from "../../base/canonical-json.ts";
+import { exitCodes, failed, ok, Problem, type Result } from "../../base/errors.ts";
+import {
+  type DateZones,
+  recordSchemas,
+  secretFields,
+  type CanonicalRecord,
+  type RecordKey,
+  type Stream,
+} from "../../crm/model.ts";
+import { compileCondition, type Holds } from "./condition.ts";
+import {
+  describeValue,
+  type Evaluate,
+  type Fault,
+  type KeyPath,
+  type LookupTable,
+  type MappingContext,
+  type MappingMistake,
+  type ReadPath,
+} from "./context.ts";
 import { createExpressionCompiler } from "./expression.ts";
 import { compileFields } from "./fields.ts";
-import { formatRawPath, overlaps, parsePath } from "./path.ts";
-import type { Scope } from "./path.ts";
+import { formatRawPath, overlaps, parsePath, type Scope } from "./path.ts";
 import { targetOf } from "./target.ts";
 
 /** A mapping as the configuration writes it: target field → expression. */

@@ -1,8 +1,6 @@
-import { isJsonObject } from "../../base/canonical-json.ts";
-import type { Json, JsonObject } from "../../base/canonical-json.ts";
+import { isJsonObject, type Json, type JsonObject } from "../../base/canonical-json.ts";
 import { instantOf, ofText } from "./coerce.ts";
-import { mistake } from "./context.ts";
-import type { Evaluate, ExpressionCompiler, KeyPath, MappingContext } from "./context.ts";
+import { mistake, type Evaluate, type ExpressionCompiler, type KeyPath, type MappingContext } from "./context.ts";
 import { numberReader } from "./numbers.ts";
 import type { Scope } from "./path.ts";
 import { compilePattern, searchable } from "./pattern.ts";

@@ -1,6 +1,5 @@
 import type { Json } from "../../base/canonical-json.ts";
-import { failed, ok } from "../../base/errors.ts";
-import type { Result } from "../../base/errors.ts";
+import { failed, ok, type Result } from "../../base/errors.ts";
 
 /** What a text or number in a format with a name is: an instant, or a local time or day that needs a zone. */
 type ReadTime = { instant: number } | { local: Temporal.PlainDateTime; isDay: boolean } | undefined;

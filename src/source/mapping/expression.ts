@@ -1,18 +1,17 @@
-import { isJsonObject } from "../../base/canonical-json.ts";
-import type { Json, JsonObject } from "../../base/canonical-json.ts";
-import { mistake, refuse } from "./context.ts";
-import type {
-  CompiledElements,
-  Evaluate,
-  ExpressionCompiler,
-  KeyPath,
-  MappingContext,
-  ScopeOrigin,
+import { isJsonObject, type Json, type JsonObject } from "../../base/canonical-json.ts";
+import {
+  mistake,
+  refuse,
+  type CompiledElements,
+  type Evaluate,
+  type ExpressionCompiler,
+  type KeyPath,
+  type MappingContext,
+  type ScopeOrigin,
 } from "./context.ts";
 import { operators } from "./operators.ts";
 import type { Operator } from "./operators/operator.ts";
-import { everyElement, parsePath, valueAt } from "./path.ts";
-import type { Path } from "./path.ts";
+import { everyElement, parsePath, valueAt, type Path } from "./path.ts";
 
 /** Expressions can stand in each other so deep. */
 const deepest = 60;

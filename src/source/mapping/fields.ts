@@ -1,9 +1,15 @@
-import { isJsonObject } from "../../base/canonical-json.ts";
-import type { Json, JsonObject } from "../../base/canonical-json.ts";
+import { isJsonObject, type Json, type JsonObject } from "../../base/canonical-json.ts";
 import { coercionTo } from "./coerce.ts";
 import { compileCondition } from "./condition.ts";
-import { mistake, refuse } from "./context.ts";
-import type { CompiledElements, Evaluate, ExpressionCompiler, KeyPath, MappingContext } from "./context.ts";
+import {
+  mistake,
+  refuse,
+  type CompiledElements,
+  type Evaluate,
+  type ExpressionCompiler,
+  type KeyPath,
+  type MappingContext,
+} from "./context.ts";
 import { createExpressionCompiler, elementOrigin } from "./expression.ts";
 import type { Scope } from "./path.ts";
 import type { FieldTarget, ObjectTarget, Target } from "./target.ts";

@@ -1,8 +1,6 @@
 import type { Json } from "../../base/canonical-json.ts";
-import { failed, ok } from "../../base/errors.ts";
-import type { Result } from "../../base/errors.ts";
-import { refuse } from "./context.ts";
-import type { MappingContext } from "./context.ts";
+import { failed, ok, type Result } from "../../base/errors.ts";
+import { refuse, type MappingContext } from "./context.ts";
 
 /** What stands in numbers that are written as text. */
 export interface Marks {

@@ -1,7 +1,5 @@
-import { isJsonObject } from "../../base/canonical-json.ts";
-import type { Json, JsonObject } from "../../base/canonical-json.ts";
-import { failed, ok } from "../../base/errors.ts";
-import type { Result } from "../../base/errors.ts";
+import { isJsonObject, type Json, type JsonObject } from "../../base/canonical-json.ts";
+import { failed, ok, type Result } from "../../base/errors.ts";
 import type { ExpressionExample } from "./operators/operator.ts";
 
 /** One item that a mapping looks at, inside the item around it: a line inside its order. */

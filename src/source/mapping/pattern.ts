@@ -1,7 +1,6 @@
 import { RE2JS, RE2JSException } from "re2js";
 import type { Json } from "../../base/canonical-json.ts";
-import { mistake, refuse } from "./context.ts";
-import type { KeyPath, MappingContext } from "./context.ts";
+import { mistake, refuse, type KeyPath, type MappingContext } from "./context.ts";
 
 /** What a pattern may cost. Its engine takes time in proportion to the text times the pattern, and never more. */
 const most = { characters: 500, steps: 1_000, repeats: 200, text: 10_000 };

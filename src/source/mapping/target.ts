@@ -1,6 +1,5 @@
 import { z } from "zod";
-import { recordSchemas } from "../../crm/model.ts";
-import type { Stream } from "../../crm/model.ts";
+import { recordSchemas, type Stream } from "../../crm/model.ts";
 
 /** What a field of the canonical model takes. */
 export type Target =

@@ -1,13 +1,9 @@
-import { isJsonObject } from "../../base/canonical-json.ts";
-import type { Json, JsonObject } from "../../base/canonical-json.ts";
-import { privateFields } from "../../crm/model.ts";
-import type { Stream } from "../../crm/model.ts";
-import { readsOf } from "./compile.ts";
-import type { MappingSpec } from "./compile.ts";
+import { isJsonObject, type Json, type JsonObject } from "../../base/canonical-json.ts";
+import { privateFields, type Stream } from "../../crm/model.ts";
+import { readsOf, type MappingSpec } from "./compile.ts";
 import type { KeyPath, ReadPath } from "./context.ts";
 import { everyElement } from "./path.ts";
-import { targetOf } from "./target.ts";
-import type { ObjectTarget, Target } from "./target.ts";
+import { targetOf, type ObjectTarget, type Target } from "./target.ts";
 
 /** How one target field of a mapping comes to its value. */
 export interface Way {

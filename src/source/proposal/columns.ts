@@ -1,10 +1,8 @@
-import { isJsonObject } from "../../base/canonical-json.ts";
-import type { Json, JsonObject } from "../../base/canonical-json.ts";
+import { isJsonObject, type Json, type JsonObject } from "../../base/canonical-json.ts";
 import { formatRawPath, parsePath } from "../mapping/path.ts";
 import { valuesAt } from "../mapping/ways.ts";
 import { placeOf, ShapeOfRows } from "../shape.ts";
-import { listNames } from "./names.ts";
-import type { ListKind, Names } from "./names.ts";
+import { listNames, type ListKind, type Names } from "./names.ts";
 
 /** A field of a list as its first rows show it. */
 export interface ColumnFacts {

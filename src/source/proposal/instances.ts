@@ -1,8 +1,7 @@
 import type { Json, JsonObject } from "../../base/canonical-json.ts";
 import { licenseTypeMeanings } from "../../contract/vocabulary.ts";
 import { toChoose } from "../problems.ts";
-import { columnsByField, columnsNamed, dateForm } from "./columns.ts";
-import type { ColumnFacts, Doubt } from "./columns.ts";
+import { columnsByField, columnsNamed, dateForm, type ColumnFacts, type Doubt } from "./columns.ts";
 import { instanceNames } from "./names.ts";
 
 /** Detail rows of orders: the name under which the mapping sees them, and their columns. */

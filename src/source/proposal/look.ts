@@ -1,6 +1,5 @@
 import { isUtf8 } from "node:buffer";
-import { isJsonObject } from "../../base/canonical-json.ts";
-import type { Json, JsonObject } from "../../base/canonical-json.ts";
+import { isJsonObject, type Json, type JsonObject } from "../../base/canonical-json.ts";
 import { utf16Of } from "../file/bytes.ts";
 import { namedDelimiter } from "../file/csv.ts";
 import { formatRawPath } from "../mapping/path.ts";

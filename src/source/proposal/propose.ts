@@ -1,10 +1,21 @@
 import type { Json, JsonObject } from "../../base/canonical-json.ts";
 import type { Stream } from "../../crm/model.ts";
 import { toChoose } from "../problems.ts";
-import { columnsByField, columnsNamed, dateForm, looksLikeStates, quoted, skipOf, statesOf } from "./columns.ts";
-import type { ColumnFacts, Doubt, Found, ProposedSkip, StatesOfSale } from "./columns.ts";
-import { proposeInstances } from "./instances.ts";
-import type { ProposedLines } from "./instances.ts";
+import {
+  columnsByField,
+  columnsNamed,
+  dateForm,
+  looksLikeStates,
+  quoted,
+  skipOf,
+  statesOf,
+  type ColumnFacts,
+  type Doubt,
+  type Found,
+  type ProposedSkip,
+  type StatesOfSale,
+} from "./columns.ts";
+import { proposeInstances, type ProposedLines } from "./instances.ts";
 import { instanceNames, saleStates } from "./names.ts";
 
 /** One field of a proposed mapping, with what nobody can tell from the rows alone. */

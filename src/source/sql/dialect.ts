@@ -1,7 +1,6 @@
 import { X509Certificate } from "node:crypto";
 import { resolve } from "node:path";
-import { checkServerIdentity } from "node:tls";
-import type { ConnectionOptions } from "node:tls";
+import { checkServerIdentity, type ConnectionOptions } from "node:tls";
 import type { Clock } from "../../base/clock.ts";
 import { messageOf } from "../../base/errors.ts";
 import { readRegular } from "../../base/regular-file.ts";

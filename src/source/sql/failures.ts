@@ -1,11 +1,8 @@
 import type { Problem } from "../../base/errors.ts";
 import { scrub } from "../../http/redaction.ts";
-import { sourceProblem } from "../problems.ts";
-import type { SourceProblemCode } from "../problems.ts";
-import { DatabaseFailure, tlsFailure } from "./dialect.ts";
-import type { Failure, TlsFault } from "./dialect.ts";
-import { linesBefore, queryProblem } from "./query.ts";
-import type { Query } from "./query.ts";
+import { sourceProblem, type SourceProblemCode } from "../problems.ts";
+import { DatabaseFailure, tlsFailure, type Failure, type TlsFault } from "./dialect.ts";
+import { linesBefore, queryProblem, type Query } from "./query.ts";
 
 const down = new Set([
   "ECONNREFUSED",

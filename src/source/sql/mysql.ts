@@ -1,9 +1,19 @@
 import { connect } from "node:net";
 import type { Connection, FieldPacket, QueryError, QueryOptions, SslOptions, TypeCast } from "mysql2";
-import { atLeastOrNone, DatabaseFailure, ServerSnapshot } from "./dialect.ts";
-import type { Cell, Column, ColumnKind, Dialect, Failure, Server, SessionLimits, Snapshot } from "./dialect.ts";
-import { kindOfNumber, networkFailure } from "./failures.ts";
-import type { NumberedFailures } from "./failures.ts";
+import {
+  atLeastOrNone,
+  DatabaseFailure,
+  ServerSnapshot,
+  type Cell,
+  type Column,
+  type ColumnKind,
+  type Dialect,
+  type Failure,
+  type Server,
+  type SessionLimits,
+  type Snapshot,
+} from "./dialect.ts";
+import { kindOfNumber, networkFailure, type NumberedFailures } from "./failures.ts";
 
 /** Kinds by the numbers of the types on the wire; every other type is text, or bytes where it has no characters. */
 const kinds: Readonly<Record<number, ColumnKind>> = {

@@ -1,6 +1,18 @@
 import type { Client, FieldDef, QueryArrayResult } from "pg";
-import { atLeastOrNone, DatabaseFailure, ServerSnapshot, verifying } from "./dialect.ts";
-import type { Cell, Column, ColumnKind, Dialect, Failure, Server, SessionLimits, Snapshot } from "./dialect.ts";
+import {
+  atLeastOrNone,
+  DatabaseFailure,
+  ServerSnapshot,
+  verifying,
+  type Cell,
+  type Column,
+  type ColumnKind,
+  type Dialect,
+  type Failure,
+  type Server,
+  type SessionLimits,
+  type Snapshot,
+} from "./dialect.ts";
 import { codeOf, networkFailure } from "./failures.ts";
 
 /** Kinds by the names of the types in the catalogue; every other type is text. */

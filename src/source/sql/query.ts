@@ -1,16 +1,13 @@
 import type { Problem } from "../../base/errors.ts";
 import type { Stream } from "../../crm/model.ts";
-import { placeInRecord, placesRead } from "../group-settings.ts";
-import type { ReadSettings } from "../group-settings.ts";
+import { placeInRecord, placesRead, type ReadSettings } from "../group-settings.ts";
 import type { RecordLimits } from "../json.ts";
 import { hiddenPlaces, waysOf } from "../mapping/ways.ts";
 import { sourceProblem } from "../problems.ts";
 import type { Column, Dialect } from "./dialect.ts";
 import type { Open } from "./reading.ts";
-import { columnOf } from "./sql-source-settings.ts";
-import type { SqlSince } from "./sql-source-settings.ts";
-import { withoutSemicolon } from "./statement.ts";
-import type { DialectName } from "./statement.ts";
+import { columnOf, type SqlSince } from "./sql-source-settings.ts";
+import { withoutSemicolon, type DialectName } from "./statement.ts";
 import { tellsChanges } from "./values.ts";
 
 /** A query of the configuration, and where a person finds it. */

@@ -1,16 +1,26 @@
 import { Problem } from "../../base/errors.ts";
-import { readJoined } from "../joined.ts";
-import type { JoinedPart } from "../joined.ts";
+import { readJoined, type JoinedPart } from "../joined.ts";
 import { keyReader, toItem } from "../json.ts";
-import { changed } from "../reader.ts";
-import type { FileItem, ReadOptions, ReadOutcome, SourceItem, Staging } from "../reader.ts";
+import {
+  changed,
+  type FileItem,
+  type ReadOptions,
+  type ReadOutcome,
+  type SourceItem,
+  type Staging,
+} from "../reader.ts";
 import { isClean } from "../without-secrets.ts";
-import { DatabaseFailure } from "./dialect.ts";
-import type { Cell, Dialect, Snapshot } from "./dialect.ts";
-import { databaseProblem } from "./failures.ts";
-import type { About } from "./failures.ts";
-import { detailsOfChanged, statementOf } from "./query.ts";
-import type { ChangedFrom, Part, Query, Question, StreamSettings } from "./query.ts";
+import { DatabaseFailure, type Cell, type Dialect, type Snapshot } from "./dialect.ts";
+import { databaseProblem, type About } from "./failures.ts";
+import {
+  detailsOfChanged,
+  statementOf,
+  type ChangedFrom,
+  type Part,
+  type Query,
+  type Question,
+  type StreamSettings,
+} from "./query.ts";
 import { boundOf, Newest, rowReader } from "./values.ts";
 
 /** A database that is open, and how its SQL is spoken. */

@@ -1,15 +1,12 @@
 import type { Clock } from "../../base/clock.ts";
 import { durationMs } from "../../base/duration.ts";
 import { Problem } from "../../base/errors.ts";
-import { streams } from "../../crm/model.ts";
-import type { Stream } from "../../crm/model.ts";
+import { streams, type Stream } from "../../crm/model.ts";
 import type { OpenedReader, Staging } from "../reader.ts";
 import type { SqlSourceSettings } from "../source-settings.ts";
 import { dialectOf } from "./dialect.ts";
-import { questionOf } from "./query.ts";
-import type { Query, QueryPlaces } from "./query.ts";
-import { readStream, View } from "./reading.ts";
-import type { Asking } from "./reading.ts";
+import { questionOf, type Query, type QueryPlaces } from "./query.ts";
+import { readStream, View, type Asking } from "./reading.ts";
 
 interface SqlSourceDeps {
   clock: Clock;

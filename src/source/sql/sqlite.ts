@@ -1,8 +1,16 @@
 import { statSync } from "node:fs";
 import Database from "better-sqlite3";
 import type { Clock } from "../../base/clock.ts";
-import { DatabaseFailure } from "./dialect.ts";
-import type { Cell, Column, ColumnKind, Dialect, Failure, SessionLimits, Snapshot } from "./dialect.ts";
+import {
+  DatabaseFailure,
+  type Cell,
+  type Column,
+  type ColumnKind,
+  type Dialect,
+  type Failure,
+  type SessionLimits,
+  type Snapshot,
+} from "./dialect.ts";
 import { codeOf } from "./failures.ts";
 
 /**

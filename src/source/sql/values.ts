@@ -1,7 +1,6 @@
 import type { Json, JsonObject } from "../../base/canonical-json.ts";
 import { durationMs } from "../../base/duration.ts";
-import { measureJson, parseJson } from "../json.ts";
-import type { RecordLimits } from "../json.ts";
+import { measureJson, parseJson, type RecordLimits } from "../json.ts";
 import { momentIn } from "../mapping/coerce.ts";
 import { isDoubtful } from "../mapping/numbers.ts";
 import type { BadRecord } from "../reader.ts";

@@ -1,31 +1,25 @@
 import type { MiddlewareHandler } from "hono";
 import { html } from "hono/html";
-import { sha256 } from "../../base/canonical-json.ts";
-import type { JsonObject } from "../../base/canonical-json.ts";
+import { sha256, type JsonObject } from "../../base/canonical-json.ts";
 import type { Clock } from "../../base/clock.ts";
 import { durationMs } from "../../base/duration.ts";
 import { messageOf } from "../../base/errors.ts";
 import type { Logger } from "../../base/logger.ts";
-import { actingAs, identityKey } from "../../base/who.ts";
-import type { Who } from "../../base/who.ts";
-import { roles } from "../../config/access-settings.ts";
-import type { Role } from "../../config/access-settings.ts";
+import { actingAs, identityKey, type Who } from "../../base/who.ts";
+import { roles, type Role } from "../../config/access-settings.ts";
 import type { ServeSettings } from "../../config/schema.ts";
-import type { Session, Sessions } from "../../ledger/sessions/sessions.ts";
-import type { Own } from "../../ledger/sessions/sessions.ts";
+import type { Session, Sessions, Own } from "../../ledger/sessions/sessions.ts";
 import type { Dashboard } from "../../operate/dashboard.ts";
 import { sessionsOf } from "../../operate/login-link.ts";
 import { framed } from "../frame.ts";
 import type { PageContext, WebEnvironment } from "../page.ts";
 import { shown } from "../shown.ts";
-import { assertionReader } from "./assertion.ts";
-import type { Refused } from "./assertion.ts";
+import { assertionReader, type Refused } from "./assertion.ts";
 import { cookieOf, csrfOf, isSame, proofOf } from "./session.ts";
 import type { Failed } from "./rate-limit.ts";
 import { isOwnOrigin, requireHost } from "./host.ts";
 import type { Person, Right } from "./person.ts";
-import { isForPeople, refuse } from "./refused.ts";
-import type { Answer } from "./refused.ts";
+import { isForPeople, refuse, type Answer } from "./refused.ts";
 
 /** What the check of who asks stands on: the settings of now, who is signed in, and where refusals are written down. */
 export class Access {

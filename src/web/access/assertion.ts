@@ -1,6 +1,14 @@
 import { createPublicKey } from "node:crypto";
-import { createLocalJWKSet, createRemoteJWKSet, customFetch, errors, jwtVerify } from "jose";
-import type { CryptoKey, JWTPayload, JWTVerifyGetKey } from "jose";
+import {
+  createLocalJWKSet,
+  createRemoteJWKSet,
+  customFetch,
+  errors,
+  jwtVerify,
+  type CryptoKey,
+  type JWTPayload,
+  type JWTVerifyGetKey,
+} from "jose";
 import type { Context } from "hono";
 import { z } from "zod";
 import type { Access } from "./access.ts";
@@ -9,12 +17,10 @@ import { durationMs } from "../../base/duration.ts";
 import { messageOf } from "../../base/errors.ts";
 import { readRegular } from "../../base/regular-file.ts";
 import type { Who } from "../../base/who.ts";
-import { isListed } from "../../config/access-settings.ts";
-import type { AccessSettings, Role } from "../../config/access-settings.ts";
+import { isListed, type AccessSettings, type Role } from "../../config/access-settings.ts";
 import { connectionOf } from "./host.ts";
 import { isSubject, personIn } from "./person.ts";
-import { Agent, fetch } from "undici";
-import type { BodyInit, HeadersInit } from "undici";
+import { Agent, fetch, type BodyInit, type HeadersInit } from "undici";
 
 type ProxySettings = NonNullable<AccessSettings["proxy"]>;
 

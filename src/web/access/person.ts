@@ -1,6 +1,5 @@
 import type { Who } from "../../base/who.ts";
-import { roles } from "../../config/access-settings.ts";
-import type { Role } from "../../config/access-settings.ts";
+import { roles, type Role } from "../../config/access-settings.ts";
 import { theCrm } from "../../engine/model/requests.ts";
 import type { MiddlewareHandler } from "hono";
 import type { WebEnvironment } from "../page.ts";

@@ -1,15 +1,13 @@
 import { RateLimiterMemory } from "rate-limiter-flexible";
 import type { Clock } from "../../base/clock.ts";
 import type { MiddlewareHandler } from "hono";
-import { identityKey } from "../../base/who.ts";
-import type { Identity } from "../../base/who.ts";
+import { identityKey, type Identity } from "../../base/who.ts";
 import type { WebEnvironment, PageContext } from "../page.ts";
-import { refuse } from "./refused.ts";
+import { refuse, type Answer } from "./refused.ts";
 import { isIP } from "node:net";
 import type { Access } from "./access.ts";
 import { plainAddress } from "../../config/access-settings.ts";
 import { connectionOf } from "./host.ts";
-import type { Answer } from "./refused.ts";
 
 interface RateLimitOptions {
   clock: Pick<Clock, "monotonic">;

@@ -3,8 +3,7 @@ import type { Access } from "./access.ts";
 import type { Who } from "../../base/who.ts";
 import type { Role } from "../../config/access-settings.ts";
 import type { PageContext } from "../page.ts";
-import { unusable } from "./refused.ts";
-import type { Answer } from "./refused.ts";
+import { unusable, type Answer } from "./refused.ts";
 import { getCookie, setCookie } from "hono/cookie";
 import type { Context } from "hono";
 

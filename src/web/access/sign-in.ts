@@ -1,14 +1,11 @@
 import type { MiddlewareHandler } from "hono";
 import { html } from "hono/html";
-import type { Access } from "./access.ts";
+import { type Access, access, foreignForm, guard, isOwnRequest, toSignIn, noRole } from "./access.ts";
 import { thisMachine } from "../../base/who.ts";
 import type { PageContext, Routes, WebEnvironment } from "../page.ts";
-import { access, foreignForm, guard, isOwnRequest, toSignIn, noRole } from "./access.ts";
 import { browserOf, pathOf, signedIn, cookieOf, takeCookie, csrfOf, isSame, proofOf, giveCookie } from "./session.ts";
-import { failedSignIns } from "./rate-limit.ts";
-import type { Failed } from "./rate-limit.ts";
-import { barePage, refuse, unusable } from "./refused.ts";
-import type { Answer } from "./refused.ts";
+import { failedSignIns, type Failed } from "./rate-limit.ts";
+import { barePage, refuse, unusable, type Answer } from "./refused.ts";
 import { sealData, unsealData } from "iron-session";
 import * as openid from "openid-client";
 import { z } from "zod";

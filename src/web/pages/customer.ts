@@ -7,9 +7,8 @@ import { pagePath, recordPath } from "../../report/page-links.ts";
 import { recordName } from "../../report/text.ts";
 import type { Html, Page } from "../page.ts";
 import { recordList } from "../parts/tables.ts";
-import { moment, shown } from "../shown.ts";
+import { moment, shown, type When } from "../shown.ts";
 import { recordRoutes } from "./record.ts";
-import type { When } from "../shown.ts";
 
 /** A customer with its orders and people, what is held of it, and its story. */
 export const customerPage: Page = (routes, dashboard) => {

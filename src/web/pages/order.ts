@@ -1,15 +1,12 @@
 import { html } from "hono/html";
 import { formatKey } from "../../crm/keys.ts";
 import type { Inquiry } from "../../inquiry/inquiry.ts";
-import { orderTree } from "../../report/order-tree.ts";
+import { orderTree, type TreeNode } from "../../report/order-tree.ts";
 import { pagePath } from "../../report/page-links.ts";
-import { leftThere } from "../../report/explain.ts";
-import type { ExplainFacts, PlacedFacts } from "../../report/explain.ts";
+import { leftThere, type ExplainFacts, type PlacedFacts } from "../../report/explain.ts";
 import type { Html, Page } from "../page.ts";
-import { moment, shown } from "../shown.ts";
+import { moment, shown, type When } from "../shown.ts";
 import { recordRoutes } from "./record.ts";
-import type { When } from "../shown.ts";
-import type { TreeNode } from "../../report/order-tree.ts";
 
 /** An order: what the CRM wants, what was sent and what the platform shows of it, and its story. */
 export const orderPage: Page = (routes, dashboard) => {

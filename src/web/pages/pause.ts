@@ -3,8 +3,7 @@ import { Problem, usage } from "../../base/errors.ts";
 import { callsGoingOnText } from "../../report/status.ts";
 import { pagePath } from "../../report/page-links.ts";
 import { may, needs } from "../access/person.ts";
-import { failedNotice, framed } from "../frame.ts";
-import type { Notice } from "../frame.ts";
+import { failedNotice, framed, type Notice } from "../frame.ts";
 import type { Page, PageContext } from "../page.ts";
 import { decisionForm, keepableReason, sentDecision } from "../parts/forms.ts";
 

@@ -1,25 +1,20 @@
-import { whenOf, moment, shown } from "../shown.ts";
-import type { When } from "../shown.ts";
+import { whenOf, moment, shown, type When } from "../shown.ts";
 import { html } from "hono/html";
 import { askForPrivate } from "../../requests/private-shown.ts";
 import type { Dashboard } from "../../operate/dashboard.ts";
 import { messageOf, Problem } from "../../base/errors.ts";
-import type { RecordKey, Stream } from "../../crm/model.ts";
+import { type RecordKey, type Stream, privateFields } from "../../crm/model.ts";
 import type { Inquiry } from "../../inquiry/inquiry.ts";
-import { claimedNumbers, isTold } from "../../report/explain.ts";
-import type { ExplainFacts, FieldFacts } from "../../report/explain.ts";
+import { claimedNumbers, isTold, type ExplainFacts, type FieldFacts } from "../../report/explain.ts";
 import { idOfSegment, pagePath, recordPath } from "../../report/page-links.ts";
 import { valueText } from "../../report/runs.ts";
 import { counted, recordName } from "../../report/text.ts";
-import { timeLineOf, tellers } from "../../report/time-line.ts";
+import { timeLineOf, tellers, type TimeLineEntry } from "../../report/time-line.ts";
 import { needs } from "../access/person.ts";
-import { framed } from "../frame.ts";
-import type { Notice } from "../frame.ts";
+import { framed, type Notice } from "../frame.ts";
 import type { Html, PageContext, Routes } from "../page.ts";
 import { stateWord } from "../parts/tables.ts";
 import { moodOf, sinceWhen, verdictOf, whoseTurn } from "../../report/explain-verdict.ts";
-import type { TimeLineEntry } from "../../report/time-line.ts";
-import { privateFields } from "../../crm/model.ts";
 
 /** So many entries of a time line stand on a page before all of them are asked for. */
 const entriesAtFirst = 40;

@@ -1,7 +1,6 @@
-import { whenOf, moment, shown } from "../shown.ts";
+import { whenOf, moment, shown, type When } from "../shown.ts";
 import { html } from "hono/html";
-import { streamSSE } from "hono/streaming";
-import type { SSEStreamingApi } from "hono/streaming";
+import { streamSSE, type SSEStreamingApi } from "hono/streaming";
 import type { Dashboard } from "../../operate/dashboard.ts";
 import { messageOf, usage } from "../../base/errors.ts";
 import { troubleOf } from "../../report/last-runs.ts";
@@ -13,7 +12,6 @@ import { needs } from "../access/person.ts";
 import { notFoundPage, framed } from "../frame.ts";
 import type { Html, Page, PageContext } from "../page.ts";
 import { balanceTables, operationsTable, readsTable, runsTable, verdictText } from "../parts/tables.ts";
-import type { When } from "../shown.ts";
 import type { Progress } from "../../operate/application.ts";
 import type { Inquiry } from "../../inquiry/inquiry.ts";
 import { grouped } from "../../engine/model/taking.ts";

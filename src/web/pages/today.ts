@@ -1,5 +1,4 @@
-import { whenOf, moment, shown } from "../shown.ts";
-import type { When } from "../shown.ts";
+import { whenOf, moment, shown, type When } from "../shown.ts";
 import { html } from "hono/html";
 import { pagePath } from "../../report/page-links.ts";
 import type { FireTimes } from "../../operate/dashboard.ts";
@@ -7,8 +6,7 @@ import { grouped } from "../../engine/model/taking.ts";
 import type { RunFacts } from "../../report/facts.ts";
 import { balanceFigures, runVerdict, signs } from "../../report/runs.ts";
 import type { StatusFacts } from "../../report/status.ts";
-import { stateSentence, waitingOf } from "../../report/today.ts";
-import type { StateSentence, Waiting } from "../../report/today.ts";
+import { stateSentence, waitingOf, type StateSentence, type Waiting } from "../../report/today.ts";
 import { ageOf, printable, instantText } from "../../report/text.ts";
 import { needs, may } from "../access/person.ts";
 import { framed } from "../frame.ts";

@@ -1,4 +1,4 @@
-import type { When } from "../shown.ts";
+import { type When, moment, shown } from "../shown.ts";
 import { html } from "hono/html";
 import type { Inquiry } from "../../inquiry/inquiry.ts";
 import { grouped, weightText } from "../../engine/model/taking.ts";
@@ -7,10 +7,8 @@ import { nextForHold } from "../../report/next-steps.ts";
 import { pagePath } from "../../report/page-links.ts";
 import { counted } from "../../report/text.ts";
 import type { Html } from "../page.ts";
-import { moment, shown } from "../shown.ts";
 import { recordLink, recordLinks } from "./tables.ts";
-import { isJsonObject, canonicalJson } from "../../base/canonical-json.ts";
-import type { Json } from "../../base/canonical-json.ts";
+import { isJsonObject, canonicalJson, type Json } from "../../base/canonical-json.ts";
 import { isPrivateMarker } from "../../engine/model/references.ts";
 
 type Sums = Awaited<ReturnType<Inquiry["heldSums"]>>;

@@ -3,14 +3,20 @@ import type { Html } from "../page.ts";
 import { formatKey } from "../../crm/keys.ts";
 import type { RecordKey, Stream } from "../../crm/model.ts";
 import { pagePath, recordPath } from "../../report/page-links.ts";
-import { shown, moment } from "../shown.ts";
-import type { When } from "../shown.ts";
+import { shown, moment, type When } from "../shown.ts";
 import type { RecordFacts } from "../../report/explain.ts";
 import type { Inquiry } from "../../inquiry/inquiry.ts";
 import { grouped } from "../../engine/model/taking.ts";
 import type { ReadFacts, RunFacts } from "../../report/facts.ts";
-import { balanceFigures, balanceWord, operationSums, readWord, recordSums, runVerdict } from "../../report/runs.ts";
-import type { SumTable } from "../../report/runs.ts";
+import {
+  balanceFigures,
+  balanceWord,
+  operationSums,
+  readWord,
+  recordSums,
+  runVerdict,
+  type SumTable,
+} from "../../report/runs.ts";
 import { ageOf } from "../../report/text.ts";
 
 /** What stands in a cell: text from outside goes through `shown` first, or is escaped as it is. */

@@ -1,8 +1,7 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { waitsFor } from "../../support/asking.ts";
-import { world } from "../../support/cli.ts";
-import type { Parsed, World } from "../../support/cli.ts";
+import { world, type Parsed, type World } from "../../support/cli.ts";
 import { company } from "../../support/world/crm.ts";
 
 /** Plans into a file. The operations of it, with the customer that each is for. */

@@ -1,8 +1,7 @@
 import { appendFileSync } from "node:fs";
 import { expect, it } from "vitest";
 import { auditEntries, openHold, operationsOf, runsOf } from "../../support/asking.ts";
-import { world } from "../../support/cli.ts";
-import type { Parsed, World } from "../../support/cli.ts";
+import { world, type Parsed, type World } from "../../support/cli.ts";
 import { company } from "../../support/world/crm.ts";
 
 const holdsSeats = "policies: { assignments: { revoked: ask } }\n";

@@ -1,7 +1,6 @@
 import { expect, it } from "vitest";
 import { assumptions } from "../../../src/contract/assumptions.ts";
-import { world } from "../../support/cli.ts";
-import type { Parsed } from "../../support/cli.ts";
+import { world, type Parsed } from "../../support/cli.ts";
 import { company } from "../../support/world/crm.ts";
 
 it("lists every row, and writes a letter with every question and no data", async () => {

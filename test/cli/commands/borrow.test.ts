@@ -1,7 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { numberOf } from "../../support/asking.ts";
-import { document, world } from "../../support/cli.ts";
-import type { World } from "../../support/cli.ts";
+import { document, world, type World } from "../../support/cli.ts";
 import { company } from "../../support/world/crm.ts";
 
 const why = ["--reason", "travels", "--by", "anna.lee"];

@@ -2,8 +2,7 @@ import { readFileSync, unlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { describe, expect, it } from "vitest";
-import { document, world, worldConfiguration } from "../../support/cli.ts";
-import type { Parsed, World } from "../../support/cli.ts";
+import { document, world, worldConfiguration, type Parsed, type World } from "../../support/cli.ts";
 import { crmSync } from "../../support/program.ts";
 import { folder as newFolder } from "../../support/world/start.ts";
 

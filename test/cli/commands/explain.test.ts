@@ -1,8 +1,7 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { numberOf } from "../../support/asking.ts";
-import { document, world } from "../../support/cli.ts";
-import type { Parsed } from "../../support/cli.ts";
+import { document, world, type Parsed } from "../../support/cli.ts";
 import { crmSync } from "../../support/program.ts";
 import { lines } from "../../support/world/crm-files.ts";
 import { canary, company, customerRow, orderRow, staffRow } from "../../support/world/crm.ts";

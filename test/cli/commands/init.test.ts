@@ -3,13 +3,11 @@ import { dirname, join } from "node:path";
 import { gzipSync } from "node:zlib";
 import Database from "better-sqlite3";
 import { describe, expect, it } from "vitest";
-import { document } from "../../support/cli.ts";
-import type { Parsed } from "../../support/cli.ts";
+import { document, type Parsed } from "../../support/cli.ts";
 import { northwindDirectory, northwindIsMissing, northwindIsThere } from "../../support/northwind.ts";
 import { licenseTypes } from "../../../src/contract/vocabulary.ts";
 import { rowsOfCsv, workbook } from "../../support/xlsx.ts";
-import { crmSync } from "../../support/program.ts";
-import type { Ended } from "../../support/program.ts";
+import { crmSync, type Ended } from "../../support/program.ts";
 import { folder as newFolder } from "../../support/world/start.ts";
 
 const environment = { SEAL_KEY: "a key of this test that seals passwords" };

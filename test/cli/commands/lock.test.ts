@@ -1,7 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { numberOf, operationsOf, runsOf, unsettled } from "../../support/asking.ts";
-import { document, world } from "../../support/cli.ts";
-import type { Parsed, World } from "../../support/cli.ts";
+import { document, world, type Parsed, type World } from "../../support/cli.ts";
 import { assetRow, company } from "../../support/world/crm.ts";
 
 interface Locks {

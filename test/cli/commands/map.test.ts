@@ -1,10 +1,8 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { document, world } from "../../support/cli.ts";
-import type { Parsed } from "../../support/cli.ts";
-import { crmSync } from "../../support/program.ts";
-import type { Ended } from "../../support/program.ts";
+import { document, world, type Parsed } from "../../support/cli.ts";
+import { crmSync, type Ended } from "../../support/program.ts";
 import { company } from "../../support/world/crm.ts";
 import { changeFile, folder } from "../../support/world/start.ts";
 import { startService } from "../../source/http-service.ts";

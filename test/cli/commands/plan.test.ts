@@ -2,8 +2,7 @@ import { copyFileSync, readFileSync, writeFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { crmSync } from "../../support/program.ts";
 import { canary, company } from "../../support/world/crm.ts";
-import { document, documents, world } from "../../support/cli.ts";
-import type { Parsed } from "../../support/cli.ts";
+import { document, documents, world, type Parsed } from "../../support/cli.ts";
 
 it("says what a run would send, what it rests on and what is not known yet, and sends nothing but reads", async () => {
   const w = await world();

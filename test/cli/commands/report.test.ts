@@ -5,8 +5,7 @@ import { toInstant } from "../../../src/base/clock.ts";
 import { reportCommand } from "../../../src/cli/commands/report.ts";
 import { createOutput } from "../../../src/cli/output.ts";
 import { company } from "../../support/world/crm.ts";
-import { world } from "../../support/cli.ts";
-import type { Parsed, World } from "../../support/cli.ts";
+import { world, type Parsed, type World } from "../../support/cli.ts";
 
 const cells = (text: string): Record<string, string>[] => parse(text, { columns: true });
 const november = ["--period", "2026-11"];

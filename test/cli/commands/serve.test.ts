@@ -1,10 +1,8 @@
-import { createServer } from "node:net";
-import type { AddressInfo } from "node:net";
+import { createServer, type AddressInfo } from "node:net";
 import { request } from "undici";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { runsOf } from "../../support/asking.ts";
-import { expectDecent, world } from "../../support/cli.ts";
-import type { Parsed, World } from "../../support/cli.ts";
+import { expectDecent, world, type Parsed, type World } from "../../support/cli.ts";
 import type { Running } from "../../support/process.ts";
 import { hasMissedAll, serves } from "../../support/serving.ts";
 import { company } from "../../support/world/crm.ts";

@@ -1,7 +1,6 @@
 import { expect, it } from "vitest";
 import { auditEntries, unsettled } from "../../support/asking.ts";
-import { world } from "../../support/cli.ts";
-import type { World } from "../../support/cli.ts";
+import { world, type World } from "../../support/cli.ts";
 import { company } from "../../support/world/crm.ts";
 
 /** One customer whose order was sent and never answered, and which the platform does not show: it needs a person. */

@@ -1,7 +1,6 @@
 import { expect, it } from "vitest";
 import type { JsonObject } from "../../../src/base/canonical-json.ts";
-import { startService } from "../../source/http-service.ts";
-import type { Answer, Service } from "../../source/http-service.ts";
+import { startService, type Answer, type Service } from "../../source/http-service.ts";
 import { branch, replay, sourceOf } from "./replay.ts";
 import { comparable, instancesOf, tables as filled } from "./seats.ts";
 

@@ -1,5 +1,4 @@
-import { isJsonObject } from "../../../src/base/canonical-json.ts";
-import type { Json, JsonObject } from "../../../src/base/canonical-json.ts";
+import { isJsonObject, type Json, type JsonObject } from "../../../src/base/canonical-json.ts";
 import { readPreset } from "../../../src/setup/presets.ts";
 import { over, products, settingsOf } from "./replay.ts";
 

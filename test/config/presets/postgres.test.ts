@@ -1,8 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { JsonObject } from "../../../src/base/canonical-json.ts";
 import type { Source } from "../../../src/source/source.ts";
-import { startPostgres } from "../../support/postgres.ts";
-import type { PostgresServer } from "../../support/postgres.ts";
+import { startPostgres, type PostgresServer } from "../../support/postgres.ts";
 import { branch, replay, sourceOf } from "./replay.ts";
 import { instancesOf, tables as filled } from "./seats.ts";
 

@@ -1,8 +1,6 @@
 import { expect } from "vitest";
-import { systemClock } from "../../../src/base/clock.ts";
-import type { Clock } from "../../../src/base/clock.ts";
-import type { JsonObject } from "../../../src/base/canonical-json.ts";
-import { isJsonObject } from "../../../src/base/canonical-json.ts";
+import { systemClock, type Clock } from "../../../src/base/clock.ts";
+import { type JsonObject, isJsonObject } from "../../../src/base/canonical-json.ts";
 import type { Stream } from "../../../src/crm/model.ts";
 import type { ReadOptions, ReadOutcome } from "../../../src/source/reader.ts";
 import type { Source, SourceDeps } from "../../../src/source/source.ts";

@@ -1,6 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { startService } from "../../source/http-service.ts";
-import type { Answer } from "../../source/http-service.ts";
+import { startService, type Answer } from "../../source/http-service.ts";
 import {
   annLee,
   replayChanges,

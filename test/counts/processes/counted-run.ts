@@ -1,6 +1,5 @@
 import { createHook } from "node:async_hooks";
-import { CallCounter } from "../calls.ts";
-import type { Calls } from "../calls.ts";
+import { CallCounter, type Calls } from "../calls.ts";
 
 /**
  * Carries one command line out, from source, and prints what it called (`CountedRun`). What the command line prints goes

@@ -1,7 +1,6 @@
 import { company, order } from "../company.ts";
 import type { Life, Living } from "../life.ts";
-import { elements, member, text } from "../operations.ts";
-import type { Json } from "../operations.ts";
+import { elements, member, text, type Json } from "../operations.ts";
 
 const march = ["--period", "2026-03"];
 const by = ["--by", "anna"];

@@ -1,5 +1,4 @@
-import { company } from "../company.ts";
-import type { Customer } from "../company.ts";
+import { company, type Customer } from "../company.ts";
 import { enterpriseOf, numberOf } from "../known.ts";
 import type { Life, Living } from "../life.ts";
 import { amend, approveAll, rule } from "./orders.ts";

@@ -1,8 +1,7 @@
 import { fetch } from "undici";
 import { company } from "../company.ts";
 import type { Life, Living } from "../life.ts";
-import { elements, member, parseExactly } from "../operations.ts";
-import type { Json } from "../operations.ts";
+import { elements, member, parseExactly, type Json } from "../operations.ts";
 
 /** The life's own job at five past each hour, and no other. */
 const jobs = `serve: { port: 0, metrics: { open: true } }

@@ -1,9 +1,7 @@
-import { company, order } from "../company.ts";
-import type { Company, Order, Person } from "../company.ts";
+import { company, order, type Company, type Order, type Person } from "../company.ts";
 import { openHold, openHolds } from "../known.ts";
 import type { Ended, Life, Living } from "../life.ts";
-import { elements, member, text } from "../operations.ts";
-import type { Json } from "../operations.ts";
+import { elements, member, text, type Json } from "../operations.ts";
 
 const why = ["--reason", "asked the customer", "--by", "anna"];
 

@@ -1,9 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { member, parseExactly, text } from "../operations.ts";
-import type { Json } from "../operations.ts";
-import { project } from "../life.ts";
-import type { Life, Living } from "../life.ts";
+import { member, parseExactly, text, type Json } from "../operations.ts";
+import { project, type Life, type Living } from "../life.ts";
 import { heldIn } from "./orders.ts";
 
 /** The export of the demo by file, and what a life keeps of it. */

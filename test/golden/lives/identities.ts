@@ -1,5 +1,4 @@
-import { company, exported, twoSources } from "../company.ts";
-import type { Company, Person } from "../company.ts";
+import { company, exported, twoSources, type Company, type Person } from "../company.ts";
 import { enterpriseOf, openHolds } from "../known.ts";
 import type { Life, Living } from "../life.ts";
 import { begin } from "./people.ts";

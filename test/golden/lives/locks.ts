@@ -1,5 +1,4 @@
-import { company, order } from "../company.ts";
-import type { Asset, Person } from "../company.ts";
+import { company, order, type Asset, type Person } from "../company.ts";
 import { numberOf, openHold } from "../known.ts";
 import type { Life, Living } from "../life.ts";
 import { begin } from "./people.ts";

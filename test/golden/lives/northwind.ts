@@ -1,7 +1,6 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { project } from "../life.ts";
-import type { Life } from "../life.ts";
+import { project, type Life } from "../life.ts";
 
 export const lives: Life[] = [
   {

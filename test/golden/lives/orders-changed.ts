@@ -1,5 +1,4 @@
-import { order } from "../company.ts";
-import type { Asset, Product } from "../company.ts";
+import { order, type Asset, type Product } from "../company.ts";
 import type { Life, Living } from "../life.ts";
 import { amend, approveAll, ends, rule } from "./orders.ts";
 

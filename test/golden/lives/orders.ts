@@ -1,5 +1,4 @@
-import { company, order } from "../company.ts";
-import type { Order } from "../company.ts";
+import { company, order, type Order } from "../company.ts";
 import { elements, member, text } from "../operations.ts";
 import type { Ended, Life, Living } from "../life.ts";
 

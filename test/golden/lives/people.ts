@@ -1,5 +1,4 @@
-import { company } from "../company.ts";
-import type { Company, Person } from "../company.ts";
+import { company, type Company, type Person } from "../company.ts";
 import { openHold, personOf } from "../known.ts";
 import type { Life, Living } from "../life.ts";
 import { elements, member, text } from "../operations.ts";

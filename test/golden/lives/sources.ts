@@ -1,7 +1,6 @@
 import type { RequestListener } from "node:http";
 import { DatabaseSync } from "node:sqlite";
-import { company, customersMapping, exported, staffMapping } from "../company.ts";
-import type { Person } from "../company.ts";
+import { company, customersMapping, exported, staffMapping, type Person } from "../company.ts";
 import type { Life, Living } from "../life.ts";
 import { begin } from "./people.ts";
 

@@ -1,8 +1,7 @@
 import { company, exported, order } from "../company.ts";
 import { openHolds } from "../known.ts";
 import type { Life, Living } from "../life.ts";
-import type { Json } from "../operations.ts";
-import { elements, member, text } from "../operations.ts";
+import { type Json, elements, member, text } from "../operations.ts";
 import { begin } from "./people.ts";
 
 const all = ["run", "everything"];

@@ -1,7 +1,6 @@
 import Database from "better-sqlite3";
 import { expect, it, vi } from "vitest";
-import { ReadOnlyLedger } from "../../../src/inquiry/read-only-ledger.ts";
-import { asked } from "../../../src/inquiry/read-only-ledger.ts";
+import { ReadOnlyLedger, asked } from "../../../src/inquiry/read-only-ledger.ts";
 
 it("a question that is asked of one record after another is planned once, whatever its values are", () => {
   const database = new Database(":memory:");

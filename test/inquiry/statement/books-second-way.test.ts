@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, expect, it } from "vitest";
 import type { Row } from "../../../src/report/statement/shape.ts";
-import { correctionsOf } from "./second-way/corrections.ts";
-import type { BecameOf } from "./second-way/corrections.ts";
+import { correctionsOf, type BecameOf } from "./second-way/corrections.ts";
 import { CrmBooks } from "./second-way/crm-books.ts";
 import { checkOf, entitlementParts, entitlementsOf } from "./second-way/entitlements.ts";
 import { licencesOf, linesOf, orderEvents, ordersOf } from "./second-way/lines.ts";

@@ -1,8 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { Problem } from "../../../src/base/errors.ts";
 import { requireBalanced } from "../../../src/report/statement/cells.ts";
-import { runRow, streamRow } from "../../../src/inquiry/statement/run.ts";
-import type { RunBalance } from "../../../src/inquiry/statement/run.ts";
+import { runRow, streamRow, type RunBalance } from "../../../src/inquiry/statement/run.ts";
 
 describe("the balance of a run", () => {
   const operations: NonNullable<RunBalance["operations"]> = {

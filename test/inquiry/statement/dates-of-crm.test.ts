@@ -1,6 +1,5 @@
 import { describe, expect, it, onTestFinished } from "vitest";
-import type { DateZones } from "../../../src/crm/model.ts";
-import type { Order } from "../../../src/crm/model.ts";
+import type { DateZones, Order } from "../../../src/crm/model.ts";
 import { standAsOf } from "../../../src/inquiry/as-of/as-of.ts";
 import { ReadOnlyLedger } from "../../../src/inquiry/read-only-ledger.ts";
 import { openReadOnly } from "../../../src/ledger/database/database.ts";

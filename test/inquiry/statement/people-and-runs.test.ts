@@ -5,9 +5,7 @@ import { executeJob } from "../../../src/app/execute-job.ts";
 import { jobNamed } from "../../../src/operate/job.ts";
 import { standAsOf } from "../../../src/inquiry/as-of/as-of.ts";
 import { ReadOnlyLedger } from "../../../src/inquiry/read-only-ledger.ts";
-import { statementHeader } from "../../../src/inquiry/statement/statement.ts";
-import { statements } from "../../../src/inquiry/statement/statement.ts";
-import type { StatementKind } from "../../../src/inquiry/statement/statement.ts";
+import { statementHeader, statements, type StatementKind } from "../../../src/inquiry/statement/statement.ts";
 import { openReadOnly } from "../../../src/ledger/database/database.ts";
 import { parsePeriod } from "../../../src/report/statement/period.ts";
 import { streamBalances } from "../../../src/inquiry/statement/run.ts";
@@ -15,8 +13,7 @@ import type { Filters, Row, StatementRequest } from "../../../src/report/stateme
 import { company } from "../../support/world/crm.ts";
 import { auditEntries, operationsOf, unsettled } from "../../support/asking.ts";
 import { environmentAt } from "../../support/program.ts";
-import { world } from "../../support/cli.ts";
-import type { World } from "../../support/cli.ts";
+import { world, type World } from "../../support/cli.ts";
 import { rowsOf as statedRows } from "./stated.ts";
 
 const wholeTime = { label: "all", zone: "UTC", from: "2000-01-01T00:00:00.000Z", to: "2100-01-01T00:00:00.000Z" };

@@ -1,7 +1,6 @@
 import { onTestFinished } from "vitest";
 import { ReadOnlyLedger } from "../../../src/inquiry/read-only-ledger.ts";
-import { statements } from "../../../src/inquiry/statement/statement.ts";
-import type { Statement, StatementKind } from "../../../src/inquiry/statement/statement.ts";
+import { statements, type Statement, type StatementKind } from "../../../src/inquiry/statement/statement.ts";
 import { openReadOnly } from "../../../src/ledger/database/database.ts";
 import type { Cell, Period, Row, StatementRequest } from "../../../src/report/statement/shape.ts";
 

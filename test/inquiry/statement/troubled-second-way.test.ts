@@ -1,17 +1,14 @@
 import { afterAll, beforeAll, it } from "vitest";
-import { correctedOf, correctionsOf } from "./second-way/corrections.ts";
-import type { BecameOf } from "./second-way/corrections.ts";
+import { correctedOf, correctionsOf, type BecameOf } from "./second-way/corrections.ts";
 import { CrmBooks } from "./second-way/crm-books.ts";
 import { december } from "./second-way/december.ts";
 import { concernedOf, exceptionsOf, exceptionTotals } from "./second-way/exceptions.ts";
-import { january, januaryBalance, januaryTroubles } from "./second-way/january.ts";
-import type { Decision } from "./second-way/january.ts";
+import { january, januaryBalance, januaryTroubles, type Decision } from "./second-way/january.ts";
 import { itemsOf } from "./second-way/reconciliation.ts";
 import { readsOf, runsOf, streamsOf } from "./second-way/runs.ts";
 import { threeMonthsOfBooks } from "./second-way/story.ts";
 import { reconciledSummary } from "./second-way/summary.ts";
-import { expectWhole } from "./second-way/whole.ts";
-import type { Computed } from "./second-way/whole.ts";
+import { expectWhole, type Computed } from "./second-way/whole.ts";
 import { month, statementOf } from "./statement-world.ts";
 
 /** Ids that the program makes: no service and no row of the CRM has them. */

@@ -3,12 +3,10 @@ import { writeFileSync } from "node:fs";
 import { expect, it } from "vitest";
 import { stringify } from "yaml";
 import type { JsonObject } from "../../../src/base/canonical-json.ts";
-import { document, world } from "../../support/cli.ts";
-import type { World } from "../../support/cli.ts";
+import { document, world, type World } from "../../support/cli.ts";
 import type { StatedRow } from "../../support/statement-rows.ts";
 import { fileSource, filesOf, mappingOf, writeFiles } from "../../support/world/crm-files.ts";
-import { company } from "../../support/world/crm.ts";
-import type { GivenOrder } from "../../support/world/crm.ts";
+import { company, type GivenOrder } from "../../support/world/crm.ts";
 
 /** Where each source has its dates from; the statements are those of Berlin. */
 const zones = { east: "Asia/Shanghai", west: "America/New_York" };

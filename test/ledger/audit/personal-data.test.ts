@@ -1,8 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
-import { placesOfPersonal, searchedPlaces } from "../../../src/ledger/private/places.ts";
-import type { PlaceOfPersonal } from "../../../src/ledger/private/places.ts";
+import { placesOfPersonal, searchedPlaces, type PlaceOfPersonal } from "../../../src/ledger/private/places.ts";
 import { auditPages } from "../../support/audit-record.ts";
 
 const namesOf = (places: readonly PlaceOfPersonal[]): string[] =>

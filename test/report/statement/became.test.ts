@@ -1,10 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { Instance } from "../../../src/crm/model.ts";
-import { becameOf } from "../../../src/report/statement/corrections.ts";
-import type { AnsweringStep, ChangingForm } from "../../../src/report/statement/corrections.ts";
-import { orderChanges } from "../../../src/report/statement/order-form.ts";
-import type { ChangedField } from "../../../src/report/statement/order-form.ts";
-import { orderForm } from "../../../src/report/statement/order-form.ts";
+import { becameOf, type AnsweringStep, type ChangingForm } from "../../../src/report/statement/corrections.ts";
+import { orderChanges, type ChangedField, orderForm } from "../../../src/report/statement/order-form.ts";
 import { asset, bundle, product } from "../../support/world/instances.ts";
 
 const whole: Instance[] = [

@@ -1,7 +1,6 @@
 import { readXlsx } from "hucre/xlsx";
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { statementFormats } from "../../../src/report/statement/render.ts";
-import type { StatementFormat } from "../../../src/report/statement/render.ts";
+import { statementFormats, type StatementFormat } from "../../../src/report/statement/render.ts";
 import type { StatementHeader } from "../../../src/report/statement/shape.ts";
 import { filesOf, sampleHeader, textOf } from "./sample.ts";
 

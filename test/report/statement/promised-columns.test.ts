@@ -1,7 +1,6 @@
 import { readFileSync } from "node:fs";
 import { expect, it } from "vitest";
-import { statements } from "../../../src/inquiry/statement/statement.ts";
-import type { Statement } from "../../../src/inquiry/statement/statement.ts";
+import { statements, type Statement } from "../../../src/inquiry/statement/statement.ts";
 
 /** Each column that a version of a statement promises: statement, version, part, column, type. None is ever edited. */
 const promised = readFileSync(new URL("promised-columns.txt", import.meta.url), "utf8")

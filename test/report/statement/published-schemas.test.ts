@@ -1,8 +1,7 @@
 import { expect, it } from "vitest";
 import { z } from "zod";
 import { openInquiry } from "../../../src/inquiry/inquiry.ts";
-import { statements } from "../../../src/inquiry/statement/statement.ts";
-import type { Statement } from "../../../src/inquiry/statement/statement.ts";
+import { statements, type Statement } from "../../../src/inquiry/statement/statement.ts";
 import { statementJsonSchema } from "../../../scripts/docs/statement-schema.ts";
 import { statementKinds } from "../../../src/report/statement/shape.ts";
 import { month, threeMonths } from "../../inquiry/statement/statement-world.ts";

@@ -1,5 +1,4 @@
-import { renderStatement } from "../../../src/report/statement/render.ts";
-import type { StatementFormat } from "../../../src/report/statement/render.ts";
+import { renderStatement, type StatementFormat } from "../../../src/report/statement/render.ts";
 import type { Part, PartRow, Row, StatementHeader, StatementShape } from "../../../src/report/statement/shape.ts";
 
 const orders: Part = {

@@ -1,7 +1,15 @@
 import { describe, expect, it } from "vitest";
 import { assignment } from "../../../src/resources/assignment/index.ts";
-import { assignment as assigned, fixed, member, people, shown, situation, staff } from "../../engine/situation.ts";
-import type { Situation } from "../../engine/situation.ts";
+import {
+  assignment as assigned,
+  fixed,
+  member,
+  people,
+  shown,
+  situation,
+  staff,
+  type Situation,
+} from "../../engine/situation.ts";
 
 const claims = (...numbers: string[]) => ({ assets: numbers.map((assetNumber) => ({ assetNumber })) });
 

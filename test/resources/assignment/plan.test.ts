@@ -25,10 +25,10 @@ import {
   staffOutcome,
   standingOrders,
   wireOf,
+  type Situation,
 } from "../../engine/situation.ts";
 import { asset, product } from "../../support/world/instances.ts";
 import { standardPolicies } from "../../support/world/rules.ts";
-import type { Situation } from "../../engine/situation.ts";
 
 const own = customer();
 const claims = (...numbers: string[]) => ({ assets: numbers.map((assetNumber) => ({ assetNumber })) });

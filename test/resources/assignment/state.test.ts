@@ -1,6 +1,5 @@
 import { expect, it } from "vitest";
-import { applyChanges } from "../../../src/engine/model/state.ts";
-import type { StateChange } from "../../../src/engine/model/state.ts";
+import { applyChanges, type StateChange } from "../../../src/engine/model/state.ts";
 import { assignment } from "../../../src/resources/assignment/index.ts";
 import { LedgerWorld } from "../../support/world/ledger-world.ts";
 import { rowsOf, sqlite } from "../../support/world/start.ts";

@@ -11,8 +11,8 @@ import {
   staff,
   staffLink,
   staffOutcome,
+  type Situation,
 } from "../../engine/situation.ts";
-import type { Situation } from "../../engine/situation.ts";
 import { shownAsset } from "../../support/world/records.ts";
 import { standardPolicies } from "../../support/world/rules.ts";
 

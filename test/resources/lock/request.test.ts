@@ -1,8 +1,6 @@
 import { expect, test } from "vitest";
-import { applyChanges } from "../../../src/engine/model/state.ts";
-import type { Known, StateChange } from "../../../src/engine/model/state.ts";
-import { theCrm } from "../../../src/engine/model/requests.ts";
-import type { RequestIn } from "../../../src/engine/model/requests.ts";
+import { applyChanges, type Known, type StateChange } from "../../../src/engine/model/state.ts";
+import { theCrm, type RequestIn } from "../../../src/engine/model/requests.ts";
 import { planRequested } from "../../../src/engine/plan/requested.ts";
 import { planCustomer } from "../../../src/engine/plan/plan.ts";
 import { StandingRejections } from "../../../src/engine/plan/rejections.ts";

@@ -1,13 +1,17 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { withTree } from "../../../src/engine/model/desired.ts";
-import type { Desired, DesiredOrder } from "../../../src/engine/model/desired.ts";
+import { withTree, type Desired, type DesiredOrder } from "../../../src/engine/model/desired.ts";
 import { standingOf } from "../../../src/resources/order/fold.ts";
 import type { OrderStanding } from "../../../src/resources/order/model.ts";
 import type { BoughtItem, RemovedItem } from "../../../src/resources/order/payload.ts";
 import type { OrderStep } from "../../../src/resources/order/state/changes.ts";
-import { differenceOf, isEmpty } from "../../../src/resources/order/difference.ts";
-import type { EndedPart, OrderDifference, WantedOrder } from "../../../src/resources/order/difference.ts";
+import {
+  differenceOf,
+  isEmpty,
+  type EndedPart,
+  type OrderDifference,
+  type WantedOrder,
+} from "../../../src/resources/order/difference.ts";
 import { asset, bundle, product } from "../../support/world/instances.ts";
 import type { Instance } from "../../../src/crm/model.ts";
 import { customerKey, fixed, order, placed } from "../../engine/situation.ts";

@@ -1,11 +1,8 @@
 import { describe, expect, it } from "vitest";
-import { productInstanceSchema } from "../../../src/contract/asset-contents.ts";
-import type { ProductInstance } from "../../../src/contract/asset-contents.ts";
+import { productInstanceSchema, type ProductInstance } from "../../../src/contract/asset-contents.ts";
 import type { StandingProduct, StandingUnit } from "../../../src/resources/order/model.ts";
-import { driftName } from "../../../src/engine/plan/drift.ts";
-import type { Drift } from "../../../src/engine/plan/drift.ts";
-import { lostOf, shownAgain } from "../../../src/resources/order/drift.ts";
-import type { RepairsGiven } from "../../../src/resources/order/drift.ts";
+import { driftName, type Drift } from "../../../src/engine/plan/drift.ts";
+import { lostOf, shownAgain, type RepairsGiven } from "../../../src/resources/order/drift.ts";
 import type { AssetReading } from "../../../src/platform/snapshot.ts";
 
 const order = { namespace: "crm", id: "1" };

@@ -1,7 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { DesiredOrder } from "../../../src/engine/model/desired.ts";
-import { foldOrder, standingOf } from "../../../src/resources/order/fold.ts";
-import type { StandingParts } from "../../../src/resources/order/fold.ts";
+import { foldOrder, standingOf, type StandingParts } from "../../../src/resources/order/fold.ts";
 import type { OrderStep } from "../../../src/resources/order/state/changes.ts";
 import { customerKey, fixed, order, placed } from "../../engine/situation.ts";
 import { asset, product } from "../../support/world/instances.ts";

@@ -1,6 +1,5 @@
 import { expect, it } from "vitest";
-import { productInstanceSchema } from "../../../src/contract/asset-contents.ts";
-import type { ProductInstance } from "../../../src/contract/asset-contents.ts";
+import { productInstanceSchema, type ProductInstance } from "../../../src/contract/asset-contents.ts";
 import { withTree } from "../../../src/engine/model/desired.ts";
 import { standingOf } from "../../../src/resources/order/fold.ts";
 import { planOrders } from "../../../src/resources/order/plan.ts";
@@ -10,8 +9,16 @@ import type { AssetReading } from "../../../src/platform/snapshot.ts";
 import { asset, product } from "../../support/world/instances.ts";
 import { key, shownAsset } from "../../support/world/records.ts";
 import { standardPolicies, standardRules } from "../../support/world/rules.ts";
-import { customerKey, fixed, linked, order, placed, settingsWith, situation } from "../../engine/situation.ts";
-import type { OrderFields } from "../../engine/situation.ts";
+import {
+  customerKey,
+  fixed,
+  linked,
+  order,
+  placed,
+  settingsWith,
+  situation,
+  type OrderFields,
+} from "../../engine/situation.ts";
 
 const owner = key("BERGS");
 const bought = [asset("i"), product("p", "i", { nodes: 3 }), asset("j"), product("q", "j", { nodes: 5 })];

@@ -1,6 +1,10 @@
 import { expect, it } from "vitest";
-import { holdsPasswords } from "../../../src/resources/order/payload.ts";
-import type { MerchandiseRecord, OrderRecord, ProductRecord } from "../../../src/resources/order/payload.ts";
+import {
+  holdsPasswords,
+  type MerchandiseRecord,
+  type OrderRecord,
+  type ProductRecord,
+} from "../../../src/resources/order/payload.ts";
 import { sentProduct } from "../../support/world/records.ts";
 
 const open: ProductRecord = { ...sentProduct("p1", "a1"), passwords: undefined };

@@ -1,13 +1,10 @@
 import { describe, expect, it } from "vitest";
-import { productInstanceSchema } from "../../../src/contract/asset-contents.ts";
-import type { ProductInstance } from "../../../src/contract/asset-contents.ts";
+import { productInstanceSchema, type ProductInstance } from "../../../src/contract/asset-contents.ts";
 import type { Instance } from "../../../src/crm/model.ts";
-import { standingOf } from "../../../src/resources/order/fold.ts";
-import type { StandingParts } from "../../../src/resources/order/fold.ts";
+import { standingOf, type StandingParts } from "../../../src/resources/order/fold.ts";
 import type { Known } from "../../../src/engine/model/state.ts";
-import type { PlanOptions } from "../../../src/engine/plan/input.ts";
+import { type PlanOptions, prepare } from "../../../src/engine/plan/input.ts";
 import { planOrders } from "../../../src/resources/order/plan.ts";
-import { prepare } from "../../../src/engine/plan/input.ts";
 import { planRemovals } from "../../../src/resources/order/removals.ts";
 import type { AssetReading } from "../../../src/platform/snapshot.ts";
 import { asset, bundle, product } from "../../support/world/instances.ts";
@@ -24,8 +21,9 @@ import {
   settingsWith,
   situation,
   staff,
+  type OrderFields,
+  type Situation,
 } from "../../engine/situation.ts";
-import type { OrderFields, Situation } from "../../engine/situation.ts";
 
 const bought = [asset("i", { quantity: 2 }), product("p", "i", { nodes: 3 }), product("q", "i", { nodes: 5 })];
 const limits = { limitStart: "2026-01-01T00:00:00Z", limitEnd: "2027-01-01T00:00:00Z" };

@@ -3,8 +3,17 @@ import { planOrders } from "../../../src/resources/order/plan.ts";
 import { prepare } from "../../../src/engine/plan/input.ts";
 import { asset, product } from "../../support/world/instances.ts";
 import { standardRules } from "../../support/world/rules.ts";
-import { fixed, linked, order, placed, settingsWith, situation, standingOrders } from "../../engine/situation.ts";
-import type { OrderFields, Situation } from "../../engine/situation.ts";
+import {
+  fixed,
+  linked,
+  order,
+  placed,
+  settingsWith,
+  situation,
+  standingOrders,
+  type OrderFields,
+  type Situation,
+} from "../../engine/situation.ts";
 
 const instances = [asset("i"), product("p", "i"), product("q", "i")];
 const first = order("1", { instances });

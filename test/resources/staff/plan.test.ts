@@ -16,10 +16,10 @@ import {
   staffLinks,
   staffOutcome,
   wireOf,
+  type StaffFields,
 } from "../../engine/situation.ts";
 import type { CustomerPlan } from "../../../src/engine/plan/plan.ts";
 import type { ObservedMember } from "../../../src/platform/snapshot.ts";
-import type { StaffFields } from "../../engine/situation.ts";
 
 function never(): never {
   throw new Error("the person has no link");

@@ -2,8 +2,7 @@ import { copyFileSync, readFileSync, writeFileSync } from "node:fs";
 import { expect, it } from "vitest";
 import { byPython, exportOf, hasPython, lived, verifierAlone } from "../../support/audit-record.ts";
 import { auditEntries } from "../../support/asking.ts";
-import { document } from "../../support/cli.ts";
-import type { World } from "../../support/cli.ts";
+import { document, type World } from "../../support/cli.ts";
 
 /** A ledger that was restored and rebuilt, and lived on; `lostHeads` are from before that. */
 async function restoredOnce(): Promise<{ w: World; lostHeads: string; from: number; until: number }> {

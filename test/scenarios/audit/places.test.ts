@@ -3,8 +3,7 @@ import { chmodSync, existsSync, mkdirSync, readFileSync, statSync, writeFileSync
 import { expect, it } from "vitest";
 import { exportOf, verifierAlone } from "../../support/audit-record.ts";
 import { startServer } from "../../support/http-server.ts";
-import { world } from "../../support/cli.ts";
-import type { World } from "../../support/cli.ts";
+import { world, type World } from "../../support/cli.ts";
 import { company } from "../../support/world/crm.ts";
 
 const token = "heads-token-canary";

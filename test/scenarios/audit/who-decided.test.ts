@@ -2,12 +2,10 @@ import { writeFileSync } from "node:fs";
 import { userInfo } from "node:os";
 import { expect, it } from "vitest";
 import { auditEntries } from "../../support/asking.ts";
-import { world } from "../../support/cli.ts";
-import type { World } from "../../support/cli.ts";
+import { world, type World } from "../../support/cli.ts";
 import { ask, tokenIn } from "../../support/guarded.ts";
 import { reverseProxy } from "../../support/reverse-proxy.ts";
-import { servePages } from "../../support/served-pages.ts";
-import type { ServedPages } from "../../support/served-pages.ts";
+import { servePages, type ServedPages } from "../../support/served-pages.ts";
 import { company } from "../../support/world/crm.ts";
 
 const proxy = reverseProxy();

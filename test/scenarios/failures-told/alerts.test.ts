@@ -1,7 +1,6 @@
 import { writeFileSync } from "node:fs";
 import { expect, it } from "vitest";
-import { world } from "../../support/cli.ts";
-import type { World } from "../../support/cli.ts";
+import { world, type World } from "../../support/cli.ts";
 import { startServer } from "../../support/http-server.ts";
 import { health } from "../../support/telling.ts";
 import { lines } from "../../support/world/crm-files.ts";

@@ -1,7 +1,6 @@
 import { expect, it } from "vitest";
 import { enterpriseOf, numberOf, runsOf, waitsFor } from "../../support/asking.ts";
-import { world } from "../../support/cli.ts";
-import type { Parsed, World } from "../../support/cli.ts";
+import { world, type Parsed, type World } from "../../support/cli.ts";
 import { atOnce, peaksAt } from "../../support/peaks.ts";
 import { company } from "../../support/world/crm.ts";
 import { amend, line, placedOrders, rule } from "../../support/world/placed-orders.ts";

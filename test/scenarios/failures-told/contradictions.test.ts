@@ -1,11 +1,8 @@
 import { expect, it } from "vitest";
-import type { ContradictedRow } from "../../../src/sandbox/contradictions.ts";
-import { contradictedRows } from "../../../src/sandbox/contradictions.ts";
+import { type ContradictedRow, contradictedRows } from "../../../src/sandbox/contradictions.ts";
 import { enterpriseOf } from "../../support/asking.ts";
-import { world } from "../../support/cli.ts";
-import type { Parsed, World } from "../../support/cli.ts";
-import { canary, company } from "../../support/world/crm.ts";
-import type { GivenOrder } from "../../support/world/crm.ts";
+import { world, type Parsed, type World } from "../../support/cli.ts";
+import { canary, company, type GivenOrder } from "../../support/world/crm.ts";
 import { membersOf } from "../../support/world/members.ts";
 
 /** A case for each row of A1–A43 that the services can contradict. */

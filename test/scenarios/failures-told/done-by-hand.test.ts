@@ -1,11 +1,9 @@
 /** @module-tag long */
 import { expect, it } from "vitest";
 import { auditEntries, enterpriseOf, heldBy, memberOf, numberOf, openHolds, waitsFor } from "../../support/asking.ts";
-import { document, promptRetries, world } from "../../support/cli.ts";
-import type { Parsed, World } from "../../support/cli.ts";
+import { document, promptRetries, world, type Parsed, type World } from "../../support/cli.ts";
 import { statementRows } from "../../support/statement-rows.ts";
-import { canary, company } from "../../support/world/crm.ts";
-import type { GivenOrder } from "../../support/world/crm.ts";
+import { canary, company, type GivenOrder } from "../../support/world/crm.ts";
 import { outcome, personOf } from "../../support/world/members.ts";
 import { amend, line, placedOrders, rule, standing } from "../../support/world/placed-orders.ts";
 

@@ -1,7 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { heldBy, memberOf, numberOf, openHold, openHolds, runsOf } from "../../support/asking.ts";
-import { document, world } from "../../support/cli.ts";
-import type { World } from "../../support/cli.ts";
+import { document, world, type World } from "../../support/cli.ts";
 import { statementRows } from "../../support/statement-rows.ts";
 import { canary } from "../../support/world/crm.ts";
 import { membersOf, outcome, personOf } from "../../support/world/members.ts";

@@ -2,8 +2,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { expect, it } from "vitest";
 import { parse, stringify } from "yaml";
 import { quarantined } from "../../support/asking.ts";
-import { world } from "../../support/cli.ts";
-import type { Parsed } from "../../support/cli.ts";
+import { world, type Parsed } from "../../support/cli.ts";
 import { company } from "../../support/world/crm.ts";
 
 it("a record that is gone, and what it looked up too, asks nobody to correct it, and ends by itself", async () => {

@@ -4,13 +4,10 @@ import { expect, it } from "vitest";
 import { endpointIds, endpoints } from "../../../src/contract/endpoints.ts";
 import { metricList, processMetrics } from "../../../src/web/metric-list.ts";
 import { ran, runsOf } from "../../support/asking.ts";
-import { promptRetries, world } from "../../support/cli.ts";
-import type { Parsed, World } from "../../support/cli.ts";
-import { readScrape, valueOf } from "../../support/exposition.ts";
-import type { Scrape } from "../../support/exposition.ts";
+import { promptRetries, world, type Parsed, type World } from "../../support/cli.ts";
+import { readScrape, valueOf, type Scrape } from "../../support/exposition.ts";
 import { promtool } from "../../support/promtool.ts";
-import { hasMissedAll, serves } from "../../support/serving.ts";
-import type { Serving } from "../../support/serving.ts";
+import { hasMissedAll, serves, type Serving } from "../../support/serving.ts";
 import { company, privateText } from "../../support/world/crm.ts";
 
 /** What a service may answer with instead of a code. */

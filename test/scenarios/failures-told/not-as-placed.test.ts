@@ -1,7 +1,6 @@
 import { expect, it } from "vitest";
 import { enterpriseOf, numberOf, openHold, ran } from "../../support/asking.ts";
-import { document, promptRetries, world } from "../../support/cli.ts";
-import type { Parsed, World } from "../../support/cli.ts";
+import { document, promptRetries, world, type Parsed, type World } from "../../support/cli.ts";
 import { PlatformView } from "../../support/platform-view.ts";
 import { company } from "../../support/world/crm.ts";
 import { amend, line, placedOrders, rule } from "../../support/world/placed-orders.ts";

@@ -1,8 +1,7 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { runsOf } from "../../support/asking.ts";
-import { promptRetries } from "../../support/cli.ts";
-import type { Parsed, World } from "../../support/cli.ts";
+import { promptRetries, type Parsed, type World } from "../../support/cli.ts";
 import { crmSync } from "../../support/program.ts";
 import { health, telling, told } from "../../support/telling.ts";
 import { lines } from "../../support/world/crm-files.ts";

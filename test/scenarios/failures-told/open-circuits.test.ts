@@ -1,7 +1,6 @@
 import { expect, it } from "vitest";
 import { ran } from "../../support/asking.ts";
-import { world } from "../../support/cli.ts";
-import type { Parsed, Stop, World } from "../../support/cli.ts";
+import { world, type Parsed, type Stop, type World } from "../../support/cli.ts";
 import { telling, told } from "../../support/telling.ts";
 import { company } from "../../support/world/crm.ts";
 

@@ -1,8 +1,7 @@
 /** @module-tag long */
 import { expect, it } from "vitest";
 import { numberOf, waitsFor } from "../../support/asking.ts";
-import { world } from "../../support/cli.ts";
-import type { World } from "../../support/cli.ts";
+import { world, type World } from "../../support/cli.ts";
 import type { GivenOrder } from "../../support/world/crm.ts";
 
 /**

@@ -2,11 +2,9 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { expect, it } from "vitest";
 import { parse, stringify } from "yaml";
 import { quarantined, ran } from "../../support/asking.ts";
-import { world } from "../../support/cli.ts";
-import type { Parsed, World } from "../../support/cli.ts";
+import { world, type Parsed, type World } from "../../support/cli.ts";
 import { fileSource, filesOf, lines, writeFiles } from "../../support/world/crm-files.ts";
-import { company, customerRow } from "../../support/world/crm.ts";
-import type { Crm } from "../../support/world/crm.ts";
+import { company, customerRow, type Crm } from "../../support/world/crm.ts";
 
 const codes = async (w: World): Promise<string[]> =>
   (await quarantined(w)).map(({ code, key }: Parsed): string => `${key?.id ?? "?"} ${code}`).toSorted();

@@ -1,7 +1,6 @@
 import { expect, it } from "vitest";
 import { openHold, quarantined } from "../../support/asking.ts";
-import { document, documents } from "../../support/cli.ts";
-import type { Parsed, World } from "../../support/cli.ts";
+import { document, documents, type Parsed, type World } from "../../support/cli.ts";
 import type { ProductRow } from "../../support/world/crm.ts";
 import { outcome, personOf } from "../../support/world/members.ts";
 import { amend, line, placedOrders, rule } from "../../support/world/placed-orders.ts";

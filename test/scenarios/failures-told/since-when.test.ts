@@ -1,8 +1,7 @@
 import { expect, it } from "vitest";
 import { numberOf } from "../../support/asking.ts";
 import type { Parsed, World } from "../../support/cli.ts";
-import { statementRows } from "../../support/statement-rows.ts";
-import type { StatedRow } from "../../support/statement-rows.ts";
+import { statementRows, type StatedRow } from "../../support/statement-rows.ts";
 import { personOf } from "../../support/world/members.ts";
 import { amend, line, orderOf, placedOrders, removesAll, rule } from "../../support/world/placed-orders.ts";
 

@@ -3,8 +3,7 @@ import { expect, it } from "vitest";
 import { runsOf, waitsFor } from "../../support/asking.ts";
 import type { World } from "../../support/cli.ts";
 import { asKilledNow } from "../../support/killed-copy.ts";
-import { crmSync } from "../../support/program.ts";
-import type { Ended } from "../../support/program.ts";
+import { crmSync, type Ended } from "../../support/program.ts";
 import { health, telling, told } from "../../support/telling.ts";
 import { company } from "../../support/world/crm.ts";
 

@@ -1,8 +1,7 @@
 import { readFileSync, readdirSync, writeFileSync } from "node:fs";
 import { expect, it } from "vitest";
 import { parse, stringify } from "yaml";
-import { world } from "../../support/cli.ts";
-import type { Parsed, World } from "../../support/cli.ts";
+import { world, type Parsed, type World } from "../../support/cli.ts";
 import { crmSync } from "../../support/program.ts";
 import { company } from "../../support/world/crm.ts";
 

@@ -1,7 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { numberOf } from "../../support/asking.ts";
-import { world } from "../../support/cli.ts";
-import type { Parsed, World } from "../../support/cli.ts";
+import { world, type Parsed, type World } from "../../support/cli.ts";
 import { crmSync } from "../../support/program.ts";
 import { company } from "../../support/world/crm.ts";
 

@@ -1,7 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { notDone } from "../../support/asking.ts";
-import { promptRetries, world } from "../../support/cli.ts";
-import type { Parsed, World } from "../../support/cli.ts";
+import { promptRetries, world, type Parsed, type World } from "../../support/cli.ts";
 import { health } from "../../support/telling.ts";
 import { company } from "../../support/world/crm.ts";
 import { line } from "../../support/world/placed-orders.ts";

@@ -1,8 +1,7 @@
 import { existsSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { auditEntries, unsettled } from "../../support/asking.ts";
-import { world } from "../../support/cli.ts";
-import type { Parsed, World } from "../../support/cli.ts";
+import { world, type Parsed, type World } from "../../support/cli.ts";
 import { rule } from "../../support/world/placed-orders.ts";
 
 const [second, minute, hour] = [1_000, 60_000, 3_600_000];

@@ -1,7 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { operationsOf, placedOf, unsettled, waitsFor } from "../../support/asking.ts";
-import { world } from "../../support/cli.ts";
-import type { Parsed, World } from "../../support/cli.ts";
+import { world, type Parsed, type World } from "../../support/cli.ts";
 import { outcome } from "../../support/world/members.ts";
 import { amend, line, orderOf, rule, standing } from "../../support/world/placed-orders.ts";
 

@@ -2,8 +2,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { expect, it } from "vitest";
 import { parse, stringify } from "yaml";
 import { quarantined, ran } from "../../support/asking.ts";
-import { world } from "../../support/cli.ts";
-import type { Parsed } from "../../support/cli.ts";
+import { world, type Parsed } from "../../support/cli.ts";
 import { fileSource, lines, mappingOf } from "../../support/world/crm-files.ts";
 import { company, staffRow } from "../../support/world/crm.ts";
 

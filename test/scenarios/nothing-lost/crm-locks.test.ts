@@ -1,10 +1,8 @@
 import { describe, expect, it } from "vitest";
 import type { LicenseType } from "../../../src/crm/model.ts";
 import { numberOf, openHold, openHolds, waitsFor } from "../../support/asking.ts";
-import { world } from "../../support/cli.ts";
-import type { Parsed, World } from "../../support/cli.ts";
-import { assetRow, company } from "../../support/world/crm.ts";
-import type { AssetRow } from "../../support/world/crm.ts";
+import { world, type Parsed, type World } from "../../support/cli.ts";
+import { assetRow, company, type AssetRow } from "../../support/world/crm.ts";
 import { outcome } from "../../support/world/members.ts";
 import { rule } from "../../support/world/placed-orders.ts";
 

@@ -2,11 +2,9 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { expect, it } from "vitest";
 import { startService } from "../../source/http-service.ts";
 import { quarantined } from "../../support/asking.ts";
-import { world } from "../../support/cli.ts";
-import type { World } from "../../support/cli.ts";
+import { world, type World } from "../../support/cli.ts";
 import { mappingOf } from "../../support/world/crm-files.ts";
-import { canary, company, orderRow } from "../../support/world/crm.ts";
-import type { GivenOrder } from "../../support/world/crm.ts";
+import { canary, company, orderRow, type GivenOrder } from "../../support/world/crm.ts";
 
 /** An order whose product has a licence password. */
 const sealed: GivenOrder = {

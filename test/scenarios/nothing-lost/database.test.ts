@@ -1,8 +1,7 @@
 import { writeFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { stringify } from "yaml";
-import { world } from "../../support/cli.ts";
-import type { World } from "../../support/cli.ts";
+import { world, type World } from "../../support/cli.ts";
 import { fileSource, mappingOf } from "../../support/world/crm-files.ts";
 import { company, customerRow } from "../../support/world/crm.ts";
 import { changeFile } from "../../support/world/start.ts";

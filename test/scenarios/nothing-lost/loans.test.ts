@@ -1,7 +1,6 @@
 import { expect, it } from "vitest";
 import { numberOf } from "../../support/asking.ts";
-import { world } from "../../support/cli.ts";
-import type { Parsed, World } from "../../support/cli.ts";
+import { world, type Parsed, type World } from "../../support/cli.ts";
 import { company } from "../../support/world/crm.ts";
 
 /** A company with a lock for lending, and somebody who travels. A command waits for nothing that is in doubt. */

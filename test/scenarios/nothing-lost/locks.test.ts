@@ -1,11 +1,9 @@
 /** @module-tag long */
 import { expect, it } from "vitest";
 import { unsettled } from "../../support/asking.ts";
-import { world } from "../../support/cli.ts";
-import type { Parsed, World } from "../../support/cli.ts";
+import { world, type Parsed, type World } from "../../support/cli.ts";
 import { base, orderOf } from "../../support/world/small.ts";
-import { assetRow } from "../../support/world/crm.ts";
-import type { Crm } from "../../support/world/crm.ts";
+import { assetRow, type Crm } from "../../support/world/crm.ts";
 
 const others: Crm = {
   ...base,

@@ -3,8 +3,7 @@ import { writeFileSync } from "node:fs";
 import { expect, it } from "vitest";
 import { stringify } from "yaml";
 import { startService } from "../../source/http-service.ts";
-import { world } from "../../support/cli.ts";
-import type { Parsed, World } from "../../support/cli.ts";
+import { world, type Parsed, type World } from "../../support/cli.ts";
 import { fileSource, mappingOf } from "../../support/world/crm-files.ts";
 import { company, orderRow } from "../../support/world/crm.ts";
 

@@ -1,8 +1,7 @@
 /** @module-tag long */
 import { describe, expect, it } from "vitest";
 import { notDone, operationsOf } from "../../support/asking.ts";
-import { world } from "../../support/cli.ts";
-import type { World } from "../../support/cli.ts";
+import { world, type World } from "../../support/cli.ts";
 import { company } from "../../support/world/crm.ts";
 
 /** Two customers with two people each, who hold an asset each; of each order a third asset is free. */

@@ -1,7 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { enterpriseOf, heldBy, notDone, openHolds } from "../../support/asking.ts";
-import { promptRetries, world } from "../../support/cli.ts";
-import type { Parsed, World } from "../../support/cli.ts";
+import { promptRetries, world, type Parsed, type World } from "../../support/cli.ts";
 import { company } from "../../support/world/crm.ts";
 import { amend, orderOf, placedOrders, rule } from "../../support/world/placed-orders.ts";
 

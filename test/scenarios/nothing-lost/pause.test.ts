@@ -1,8 +1,7 @@
 import { existsSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { auditEntries, openHold, unsettled, waitsFor } from "../../support/asking.ts";
-import { document, world } from "../../support/cli.ts";
-import type { Parsed, World } from "../../support/cli.ts";
+import { document, world, type Parsed, type World } from "../../support/cli.ts";
 import { company } from "../../support/world/crm.ts";
 import { changeFile } from "../../support/world/start.ts";
 import { serves } from "../../support/serving.ts";

@@ -1,6 +1,5 @@
 import { expect, it } from "vitest";
-import { world } from "../../support/cli.ts";
-import type { World } from "../../support/cli.ts";
+import { world, type World } from "../../support/cli.ts";
 import { canary } from "../../support/world/crm.ts";
 import { membersOf, outcome, personOf } from "../../support/world/members.ts";
 

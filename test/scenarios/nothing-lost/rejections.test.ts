@@ -1,12 +1,9 @@
 import { describe, expect, it } from "vitest";
 import { notDone, operationsOf, unsettled } from "../../support/asking.ts";
-import { world } from "../../support/cli.ts";
-import type { World } from "../../support/cli.ts";
-import { runResultOf } from "../../support/program.ts";
-import type { Ended } from "../../support/program.ts";
+import { world, type World } from "../../support/cli.ts";
+import { runResultOf, type Ended } from "../../support/program.ts";
 import { base, secondCustomer, secondOrder } from "../../support/world/small.ts";
-import { canary } from "../../support/world/crm.ts";
-import type { Crm, GivenStaff } from "../../support/world/crm.ts";
+import { canary, type Crm, type GivenStaff } from "../../support/world/crm.ts";
 import type { FaultRule } from "../../../src/sandbox/faults.ts";
 import type { Sandbox } from "../../../src/sandbox/sandbox.ts";
 

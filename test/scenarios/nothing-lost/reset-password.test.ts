@@ -1,8 +1,7 @@
 import { request as send } from "undici";
 import { expect, it } from "vitest";
 import { unsettled } from "../../support/asking.ts";
-import { world } from "../../support/cli.ts";
-import type { World } from "../../support/cli.ts";
+import { world, type World } from "../../support/cli.ts";
 import { dated, startServer } from "../../support/http-server.ts";
 import { canary } from "../../support/world/crm.ts";
 import { membersOf, outcome, personOf } from "../../support/world/members.ts";

@@ -1,7 +1,6 @@
 import { expect, it } from "vitest";
 import { numberOf } from "../../support/asking.ts";
-import { document, world } from "../../support/cli.ts";
-import type { World } from "../../support/cli.ts";
+import { document, world, type World } from "../../support/cli.ts";
 
 async function synchronised(): Promise<World> {
   const w = await world();

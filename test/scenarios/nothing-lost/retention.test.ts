@@ -1,8 +1,7 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { expect, it } from "vitest";
 import { auditEntries, quarantined, ran, runsOf } from "../../support/asking.ts";
-import { world } from "../../support/cli.ts";
-import type { Parsed, World } from "../../support/cli.ts";
+import { world, type Parsed, type World } from "../../support/cli.ts";
 
 /** What people are told of the time before: by statements, and of a customer. */
 async function shown(w: World): Promise<Parsed[]> {

@@ -2,8 +2,7 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { expect, it } from "vitest";
 import { stringify } from "yaml";
 import { waitsFor } from "../../support/asking.ts";
-import { world, worldConfiguration } from "../../support/cli.ts";
-import type { World } from "../../support/cli.ts";
+import { world, worldConfiguration, type World } from "../../support/cli.ts";
 import { fileSource, lines } from "../../support/world/crm-files.ts";
 import { company, customerRow } from "../../support/world/crm.ts";
 

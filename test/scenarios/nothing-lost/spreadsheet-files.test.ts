@@ -1,8 +1,7 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { expect, it } from "vitest";
 import { stringify } from "yaml";
-import { world } from "../../support/cli.ts";
-import type { World } from "../../support/cli.ts";
+import { world, type World } from "../../support/cli.ts";
 import { fileSource, filesOf, writeFiles } from "../../support/world/crm-files.ts";
 import { company } from "../../support/world/crm.ts";
 

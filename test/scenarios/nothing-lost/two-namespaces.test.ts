@@ -2,12 +2,10 @@ import { writeFileSync } from "node:fs";
 import { expect, it } from "vitest";
 import { stringify } from "yaml";
 import { quarantined } from "../../support/asking.ts";
-import { world } from "../../support/cli.ts";
-import type { World } from "../../support/cli.ts";
+import { world, type World } from "../../support/cli.ts";
 import { statementRows } from "../../support/statement-rows.ts";
 import { fileSource, filesOf, writeFiles } from "../../support/world/crm-files.ts";
-import { company } from "../../support/world/crm.ts";
-import type { Crm } from "../../support/world/crm.ts";
+import { company, type Crm } from "../../support/world/crm.ts";
 
 /** Two CRMs over one ledger, whose customers, orders, assets and people have the same ids. */
 async function twoCrms(): Promise<{ w: World; portal: Crm; write: () => void }> {

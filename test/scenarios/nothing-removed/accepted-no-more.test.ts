@@ -2,8 +2,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { expect, it } from "vitest";
 import { parse, stringify } from "yaml";
 import { ran } from "../../support/asking.ts";
-import { world } from "../../support/cli.ts";
-import type { Parsed } from "../../support/cli.ts";
+import { world, type Parsed } from "../../support/cli.ts";
 import { company } from "../../support/world/crm.ts";
 
 it("believing what one look-up table lost does not believe what another one lost", async () => {

@@ -1,7 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { numberOf, openHold, openHolds, operationsOf } from "../../support/asking.ts";
-import { documents, world } from "../../support/cli.ts";
-import type { Parsed, World } from "../../support/cli.ts";
+import { documents, world, type Parsed, type World } from "../../support/cli.ts";
 import { company } from "../../support/world/crm.ts";
 import { outcome } from "../../support/world/members.ts";
 import { amend, line, placedOrders, rule } from "../../support/world/placed-orders.ts";

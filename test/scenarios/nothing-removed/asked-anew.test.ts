@@ -1,8 +1,7 @@
 /** @module-tag long */
 import { expect, it } from "vitest";
 import { heldBy, openHold, openHolds, operationsOf } from "../../support/asking.ts";
-import { promptRetries, world } from "../../support/cli.ts";
-import type { World } from "../../support/cli.ts";
+import { promptRetries, world, type World } from "../../support/cli.ts";
 import { company } from "../../support/world/crm.ts";
 import { outcome, personOf } from "../../support/world/members.ts";
 import { amend, orderOf, placedOrders, rule, standing } from "../../support/world/placed-orders.ts";

@@ -1,8 +1,7 @@
 import { appendFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { openHold, openHolds, waitsFor } from "../../support/asking.ts";
-import { documents } from "../../support/cli.ts";
-import type { World } from "../../support/cli.ts";
+import { documents, type World } from "../../support/cli.ts";
 import { outcome, personOf } from "../../support/world/members.ts";
 import { amend, orderOf, placedOrders, rule, standing } from "../../support/world/placed-orders.ts";
 

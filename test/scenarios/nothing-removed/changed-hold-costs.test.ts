@@ -1,8 +1,7 @@
 /** @module-tag long */
 import { expect, it } from "vitest";
 import { openHold } from "../../support/asking.ts";
-import { world } from "../../support/cli.ts";
-import type { World } from "../../support/cli.ts";
+import { world, type World } from "../../support/cli.ts";
 import { company } from "../../support/world/crm.ts";
 import { personOf } from "../../support/world/members.ts";
 import { rule } from "../../support/world/placed-orders.ts";

@@ -1,7 +1,6 @@
 import { expect, it } from "vitest";
 import { openHolds } from "../../support/asking.ts";
-import { world } from "../../support/cli.ts";
-import type { World } from "../../support/cli.ts";
+import { world, type World } from "../../support/cli.ts";
 import { asKilledNow } from "../../support/killed-copy.ts";
 import { outcome } from "../../support/world/members.ts";
 import { amend, orderOf, placedOrders, rule, standing } from "../../support/world/placed-orders.ts";

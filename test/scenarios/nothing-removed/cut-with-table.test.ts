@@ -2,8 +2,7 @@ import { appendFileSync, readFileSync, writeFileSync } from "node:fs";
 import { expect, it } from "vitest";
 import { parse, stringify } from "yaml";
 import { ran } from "../../support/asking.ts";
-import { world } from "../../support/cli.ts";
-import type { Parsed } from "../../support/cli.ts";
+import { world, type Parsed } from "../../support/cli.ts";
 import { company } from "../../support/world/crm.ts";
 
 it("a read that is cut changes nothing where a look-up table lost most of its lines", async () => {

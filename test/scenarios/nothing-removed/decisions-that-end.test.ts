@@ -1,7 +1,6 @@
 import { expect, it } from "vitest";
 import { openHold, openHolds, operationsOf } from "../../support/asking.ts";
-import { world } from "../../support/cli.ts";
-import type { World } from "../../support/cli.ts";
+import { world, type World } from "../../support/cli.ts";
 import { company } from "../../support/world/crm.ts";
 import { outcome, personOf } from "../../support/world/members.ts";
 import { amend, line, orderOf, placedOrders, rule, standing } from "../../support/world/placed-orders.ts";

@@ -1,7 +1,6 @@
 import { expect, it } from "vitest";
 import { numberOf, openHold, openHolds } from "../../support/asking.ts";
-import { world } from "../../support/cli.ts";
-import type { World } from "../../support/cli.ts";
+import { world, type World } from "../../support/cli.ts";
 import { assetRow, company } from "../../support/world/crm.ts";
 import { outcome } from "../../support/world/members.ts";
 import { rule } from "../../support/world/placed-orders.ts";

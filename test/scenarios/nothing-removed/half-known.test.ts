@@ -3,11 +3,9 @@ import { expect, it } from "vitest";
 import { startService } from "../../source/http-service.ts";
 import { asKilledNow } from "../../support/killed-copy.ts";
 import { crmSync } from "../../support/program.ts";
-import { world } from "../../support/cli.ts";
-import type { Parsed, World } from "../../support/cli.ts";
+import { world, type Parsed, type World } from "../../support/cli.ts";
 import { lines, mappingOf } from "../../support/world/crm-files.ts";
-import { company, staffRow } from "../../support/world/crm.ts";
-import type { GivenStaff } from "../../support/world/crm.ts";
+import { company, staffRow, type GivenStaff } from "../../support/world/crm.ts";
 
 /** @module-tag long */
 

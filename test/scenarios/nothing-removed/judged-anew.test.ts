@@ -1,7 +1,6 @@
 import { expect, it } from "vitest";
 import { quarantined, ran } from "../../support/asking.ts";
-import { world } from "../../support/cli.ts";
-import type { Parsed, World } from "../../support/cli.ts";
+import { world, type Parsed, type World } from "../../support/cli.ts";
 import { company } from "../../support/world/crm.ts";
 
 const applied = {

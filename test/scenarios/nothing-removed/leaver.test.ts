@@ -1,7 +1,6 @@
 import { describe, expect, it } from "vitest";
-import type { World } from "../../support/cli.ts";
+import { type World, world } from "../../support/cli.ts";
 import { heldBy, memberOf, openHold, openHolds, waitsFor } from "../../support/asking.ts";
-import { world } from "../../support/cli.ts";
 import { canary } from "../../support/world/crm.ts";
 import { membersOf, outcome, personOf } from "../../support/world/members.ts";
 import { removesAll, rule } from "../../support/world/placed-orders.ts";

@@ -1,8 +1,7 @@
 import { writeFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { openHold, openHolds } from "../../support/asking.ts";
-import { world } from "../../support/cli.ts";
-import type { World } from "../../support/cli.ts";
+import { world, type World } from "../../support/cli.ts";
 import { lines } from "../../support/world/crm-files.ts";
 import { company, staffRow } from "../../support/world/crm.ts";
 

@@ -1,7 +1,6 @@
 import { expect, it } from "vitest";
 import { counted } from "../../counts/counting.ts";
-import { world } from "../../support/cli.ts";
-import type { World } from "../../support/cli.ts";
+import { world, type World } from "../../support/cli.ts";
 import { atOnce, peaksAt } from "../../support/peaks.ts";
 import { company } from "../../support/world/crm.ts";
 

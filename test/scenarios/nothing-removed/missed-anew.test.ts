@@ -1,11 +1,9 @@
 import { writeFileSync } from "node:fs";
 import { expect, it } from "vitest";
 import { ran } from "../../support/asking.ts";
-import { world } from "../../support/cli.ts";
-import type { World } from "../../support/cli.ts";
+import { world, type World } from "../../support/cli.ts";
 import { lines } from "../../support/world/crm-files.ts";
-import { company, staffRow } from "../../support/world/crm.ts";
-import type { GivenStaff } from "../../support/world/crm.ts";
+import { company, staffRow, type GivenStaff } from "../../support/world/crm.ts";
 
 type Rows = readonly (object | string)[];
 

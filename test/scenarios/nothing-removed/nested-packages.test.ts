@@ -1,8 +1,7 @@
 import { expect, it } from "vitest";
 import { z } from "zod";
 import { openHold, waitsFor } from "../../support/asking.ts";
-import { world } from "../../support/cli.ts";
-import type { World } from "../../support/cli.ts";
+import { world, type World } from "../../support/cli.ts";
 import { readOrderBodies } from "../../support/platform-view.ts";
 import { outcome } from "../../support/world/members.ts";
 import { amend, line, orderOf, standing } from "../../support/world/placed-orders.ts";

@@ -1,9 +1,7 @@
 import { expect, it } from "vitest";
-import { startService } from "../../source/http-service.ts";
-import type { Answer } from "../../source/http-service.ts";
+import { startService, type Answer } from "../../source/http-service.ts";
 import { ran } from "../../support/asking.ts";
-import { world } from "../../support/cli.ts";
-import type { World } from "../../support/cli.ts";
+import { world, type World } from "../../support/cli.ts";
 import { mappingOf } from "../../support/world/crm-files.ts";
 import { company, staffRow } from "../../support/world/crm.ts";
 

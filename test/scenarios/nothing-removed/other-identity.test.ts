@@ -1,9 +1,7 @@
 import { expect, it } from "vitest";
 import { quarantined, ran } from "../../support/asking.ts";
-import { world } from "../../support/cli.ts";
-import type { Parsed, World } from "../../support/cli.ts";
-import { company } from "../../support/world/crm.ts";
-import type { Crm } from "../../support/world/crm.ts";
+import { world, type Parsed, type World } from "../../support/cli.ts";
+import { company, type Crm } from "../../support/world/crm.ts";
 
 const mobile = (n: number): string => `+49177007007${String(n).padStart(2, "0")}`;
 

@@ -1,7 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { auditEntries, openHold, openHolds, operationsOf } from "../../support/asking.ts";
-import { world } from "../../support/cli.ts";
-import type { Parsed, World } from "../../support/cli.ts";
+import { world, type Parsed, type World } from "../../support/cli.ts";
 import { company } from "../../support/world/crm.ts";
 import { outcome } from "../../support/world/members.ts";
 import { amend, orderOf, placedOrders, rule, standing } from "../../support/world/placed-orders.ts";

@@ -1,8 +1,7 @@
 /** @module-tag long */
 import { expect, it } from "vitest";
 import { numberOf, operationsOf, waitsFor } from "../../support/asking.ts";
-import type { World } from "../../support/cli.ts";
-import { world } from "../../support/cli.ts";
+import { type World, world } from "../../support/cli.ts";
 import { outcome } from "../../support/world/members.ts";
 import { amend, line, orderOf, rule, standing } from "../../support/world/placed-orders.ts";
 

@@ -1,9 +1,7 @@
 import { expect, it } from "vitest";
 import { quarantined, ran } from "../../support/asking.ts";
-import { world } from "../../support/cli.ts";
-import type { Parsed } from "../../support/cli.ts";
-import { company } from "../../support/world/crm.ts";
-import type { Crm } from "../../support/world/crm.ts";
+import { world, type Parsed } from "../../support/cli.ts";
+import { company, type Crm } from "../../support/world/crm.ts";
 
 it("orders of which one says what the next one said wait until a person decides", { timeout: 60_000 }, async () => {
   const records: Crm = { ...company(1, 1), staff: [] };

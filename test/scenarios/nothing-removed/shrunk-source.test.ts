@@ -1,8 +1,7 @@
 import { writeFileSync } from "node:fs";
 import { expect, it } from "vitest";
 import { auditEntries, ran } from "../../support/asking.ts";
-import { world } from "../../support/cli.ts";
-import type { Parsed } from "../../support/cli.ts";
+import { world, type Parsed } from "../../support/cli.ts";
 import { lines } from "../../support/world/crm-files.ts";
 import { company, staffRow } from "../../support/world/crm.ts";
 

@@ -1,7 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { numberOf, openHold, operationsOf, ran } from "../../support/asking.ts";
-import { world } from "../../support/cli.ts";
-import type { Parsed, World } from "../../support/cli.ts";
+import { world, type Parsed, type World } from "../../support/cli.ts";
 import { assetRow, company } from "../../support/world/crm.ts";
 import { membersOf, personOf } from "../../support/world/members.ts";
 import { removeFreely, runOf, takesBack, undo } from "../../support/world/undone.ts";

@@ -4,8 +4,7 @@ import { dirname, join } from "node:path";
 import { expect, it } from "vitest";
 import { isJsonObject } from "../../../src/base/canonical-json.ts";
 import { ran } from "../../support/asking.ts";
-import { world } from "../../support/cli.ts";
-import type { World } from "../../support/cli.ts";
+import { world, type World } from "../../support/cli.ts";
 import { fileSource, filesOf, writeFiles } from "../../support/world/crm-files.ts";
 import { company } from "../../support/world/crm.ts";
 

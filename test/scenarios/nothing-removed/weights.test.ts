@@ -1,7 +1,6 @@
 import { expect, it } from "vitest";
 import { numberOf, openHolds } from "../../support/asking.ts";
-import { documents, world } from "../../support/cli.ts";
-import type { Parsed } from "../../support/cli.ts";
+import { documents, world, type Parsed } from "../../support/cli.ts";
 import { membersOf, personOf } from "../../support/world/members.ts";
 import { amend, line, rule, standing } from "../../support/world/placed-orders.ts";
 

@@ -1,6 +1,5 @@
 import { expect, it } from "vitest";
-import { world } from "../../support/cli.ts";
-import type { Parsed } from "../../support/cli.ts";
+import { world, type Parsed } from "../../support/cli.ts";
 import { company } from "../../support/world/crm.ts";
 import { outcome } from "../../support/world/members.ts";
 import { callerOf, createEnterprise } from "../../sandbox/caller.ts";

@@ -4,8 +4,7 @@ import { describe, expect, it } from "vitest";
 import { exitCodes } from "../../../src/base/errors.ts";
 import { headsPath } from "../../../src/ledger/audit/audit-heads.ts";
 import { runsOf } from "../../support/asking.ts";
-import { world } from "../../support/cli.ts";
-import type { Parsed, World } from "../../support/cli.ts";
+import { world, type Parsed, type World } from "../../support/cli.ts";
 import { company } from "../../support/world/crm.ts";
 
 /** A world whose one customer has an order that is placed. */

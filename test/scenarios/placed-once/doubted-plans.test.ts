@@ -1,7 +1,6 @@
 import { expect, it } from "vitest";
 import { quarantined, ran } from "../../support/asking.ts";
-import { world } from "../../support/cli.ts";
-import type { Parsed } from "../../support/cli.ts";
+import { world, type Parsed } from "../../support/cli.ts";
 import { company } from "../../support/world/crm.ts";
 
 it("a plan says what a run would not believe, and takes nothing in either", async () => {

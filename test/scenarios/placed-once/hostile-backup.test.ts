@@ -2,8 +2,7 @@ import { createHash, generateKeyPairSync } from "node:crypto";
 import { readFileSync, statSync, writeFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { verifierKey } from "../../../src/ledger/audit/checkpoint.ts";
-import { world } from "../../support/cli.ts";
-import type { Parsed, World } from "../../support/cli.ts";
+import { world, type Parsed, type World } from "../../support/cli.ts";
 import { changeFile } from "../../support/world/start.ts";
 
 /** The enterprise of each of two customers is recorded for the other one. */

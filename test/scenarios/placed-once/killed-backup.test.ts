@@ -1,10 +1,8 @@
 import { mkdirSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { until, world } from "../../support/cli.ts";
-import type { World } from "../../support/cli.ts";
-import { startCrmSync } from "../../support/process.ts";
-import type { Running } from "../../support/process.ts";
+import { until, world, type World } from "../../support/cli.ts";
+import { startCrmSync, type Running } from "../../support/process.ts";
 import { company } from "../../support/world/crm.ts";
 
 const preload = join(import.meta.dirname, "../../support/kill-at-step.ts");

@@ -1,7 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { auditEntries, enterpriseOf, heldBy, waitsFor } from "../../support/asking.ts";
-import { world } from "../../support/cli.ts";
-import type { World } from "../../support/cli.ts";
+import { world, type World } from "../../support/cli.ts";
 import { statementRows } from "../../support/statement-rows.ts";
 import { company } from "../../support/world/crm.ts";
 import { outcome, personOf } from "../../support/world/members.ts";

@@ -2,8 +2,7 @@
 import { rmSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { approveAll, enterpriseOf, numberOf, waitsFor } from "../../support/asking.ts";
-import { promptRetries, world } from "../../support/cli.ts";
-import type { World } from "../../support/cli.ts";
+import { promptRetries, world, type World } from "../../support/cli.ts";
 import { company } from "../../support/world/crm.ts";
 import { outcome } from "../../support/world/members.ts";
 import { productsBy } from "../../support/world/moved-orders.ts";

@@ -1,8 +1,7 @@
 import { expect, it } from "vitest";
 import { callerOf, createEnterprise } from "../../sandbox/caller.ts";
 import { enterpriseOf, numberOf, openHold, openHolds, operationsOf, waitsFor } from "../../support/asking.ts";
-import { promptRetries } from "../../support/cli.ts";
-import type { Parsed, World } from "../../support/cli.ts";
+import { promptRetries, type Parsed, type World } from "../../support/cli.ts";
 import { asKilledNow } from "../../support/killed-copy.ts";
 import { statementRows } from "../../support/statement-rows.ts";
 import { membersOf, outcome } from "../../support/world/members.ts";

@@ -11,8 +11,7 @@ import {
   northwindWished,
 } from "../../support/northwind.ts";
 import { startCrmSync } from "../../support/process.ts";
-import { crmSync } from "../../support/program.ts";
-import type { Ended, Place } from "../../support/program.ts";
+import { crmSync, type Ended, type Place } from "../../support/program.ts";
 import { folder, openSandbox } from "../../support/world/start.ts";
 
 /** A ledger of its own, and a sandbox, for Northwind. */

@@ -3,16 +3,11 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { parse, stringify } from "yaml";
 import { systemClock } from "../../../src/base/clock.ts";
-import { hostOf } from "../../../src/base/host.ts";
-import type { Host } from "../../../src/base/host.ts";
-import { document, until, world } from "../../support/cli.ts";
-import type { Parsed, World } from "../../support/cli.ts";
-import { startCrmSync } from "../../support/process.ts";
-import type { Running } from "../../support/process.ts";
-import { trustingHost } from "../../support/processes/paused.ts";
-import type { PausedProgram } from "../../support/processes/paused.ts";
-import { crmSync } from "../../support/program.ts";
-import type { Ended, Place } from "../../support/program.ts";
+import { hostOf, type Host } from "../../../src/base/host.ts";
+import { document, until, world, type Parsed, type World } from "../../support/cli.ts";
+import { startCrmSync, type Running } from "../../support/process.ts";
+import { trustingHost, type PausedProgram } from "../../support/processes/paused.ts";
+import { crmSync, type Ended, type Place } from "../../support/program.ts";
 import { company } from "../../support/world/crm.ts";
 
 /**

@@ -1,7 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { approveAll, numberOf, openHolds, waitsFor } from "../../support/asking.ts";
-import { document, promptRetries, world, writingOperations } from "../../support/cli.ts";
-import type { Parsed, World } from "../../support/cli.ts";
+import { document, promptRetries, world, writingOperations, type Parsed, type World } from "../../support/cli.ts";
 import { assetRow, canary, company } from "../../support/world/crm.ts";
 import { membersOf, outcome } from "../../support/world/members.ts";
 import { runsUntilQuiet } from "../../support/world/moved-orders.ts";

@@ -1,10 +1,8 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { expect, it } from "vitest";
 import { ran } from "../../support/asking.ts";
-import { world } from "../../support/cli.ts";
-import type { Parsed, World } from "../../support/cli.ts";
-import { company } from "../../support/world/crm.ts";
-import type { Crm } from "../../support/world/crm.ts";
+import { world, type Parsed, type World } from "../../support/cli.ts";
+import { company, type Crm } from "../../support/world/crm.ts";
 import { fileSource } from "../../support/world/crm-files.ts";
 import { parse, stringify } from "yaml";
 import { amend, placedOrders, removesAll } from "../../support/world/placed-orders.ts";

@@ -1,9 +1,7 @@
 import { expect, it } from "vitest";
 import { auditEntries, quarantined, ran } from "../../support/asking.ts";
-import { world } from "../../support/cli.ts";
-import type { Parsed, World } from "../../support/cli.ts";
-import { company } from "../../support/world/crm.ts";
-import type { Crm } from "../../support/world/crm.ts";
+import { world, type Parsed, type World } from "../../support/cli.ts";
+import { company, type Crm } from "../../support/world/crm.ts";
 
 /** What the run says that it does not believe, with the option that believes it. */
 const doubted = ({ stdout }: { stdout: string }): string[] =>

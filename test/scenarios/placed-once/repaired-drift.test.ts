@@ -1,8 +1,7 @@
 /** @module-tag long */
 import { expect, it } from "vitest";
 import { enterpriseOf, numberOf, numbersOf, openHold, openHolds, placedOf, waitsFor } from "../../support/asking.ts";
-import { document } from "../../support/cli.ts";
-import type { World } from "../../support/cli.ts";
+import { document, type World } from "../../support/cli.ts";
 import { PlatformView } from "../../support/platform-view.ts";
 import { outcome } from "../../support/world/members.ts";
 import { amend, line, placedOrders, rule, standing } from "../../support/world/placed-orders.ts";

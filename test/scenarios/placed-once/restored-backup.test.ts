@@ -1,8 +1,7 @@
 import { appendFileSync, readFileSync, rmSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { approveAll, auditEntries, enterpriseOf, openHolds, waitsFor } from "../../support/asking.ts";
-import { document } from "../../support/cli.ts";
-import type { World } from "../../support/cli.ts";
+import { document, type World } from "../../support/cli.ts";
 import { outcome } from "../../support/world/members.ts";
 import { holdings } from "../../support/world/moved-orders.ts";
 import { adds, renewal } from "../../support/world/renewals.ts";

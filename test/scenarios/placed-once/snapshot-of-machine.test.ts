@@ -2,8 +2,7 @@ import { generateKeyPairSync } from "node:crypto";
 import { appendFileSync, copyFileSync, mkdirSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { world } from "../../support/cli.ts";
-import type { World } from "../../support/cli.ts";
+import { world, type World } from "../../support/cli.ts";
 import { company } from "../../support/world/crm.ts";
 
 const files = ["ledger.db", "ledger.db.heads"];

@@ -2,11 +2,9 @@ import { appendFileSync, copyFileSync } from "node:fs";
 import { expect, it } from "vitest";
 import { auditEntries, operationsOf, unsettled } from "../../support/asking.ts";
 import { exportOf, verifierAlone } from "../../support/audit-record.ts";
-import { document } from "../../support/cli.ts";
-import type { Parsed, World } from "../../support/cli.ts";
+import { document, type Parsed, type World } from "../../support/cli.ts";
 import { bytesOf, eraseGone, gone, livedWithGone, nothingWaits, runs } from "../../support/gone-customer.ts";
-import { crmSync } from "../../support/program.ts";
-import type { Ended } from "../../support/program.ts";
+import { crmSync, type Ended } from "../../support/program.ts";
 import { canary } from "../../support/world/crm.ts";
 import { sqlite } from "../../support/world/start.ts";
 

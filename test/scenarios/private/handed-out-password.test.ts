@@ -1,6 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { document, world } from "../../support/cli.ts";
-import type { World } from "../../support/cli.ts";
+import { document, world, type World } from "../../support/cli.ts";
 import { auditEntries, openHold } from "../../support/asking.ts";
 import { crmSync } from "../../support/program.ts";
 import { canary, company } from "../../support/world/crm.ts";

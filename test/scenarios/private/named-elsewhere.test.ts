@@ -1,7 +1,6 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { expect, it } from "vitest";
-import { document, world } from "../../support/cli.ts";
-import type { Parsed, World } from "../../support/cli.ts";
+import { document, world, type Parsed, type World } from "../../support/cli.ts";
 import { bytesOf, runs } from "../../support/gone-customer.ts";
 import { crmSync } from "../../support/program.ts";
 import { company } from "../../support/world/crm.ts";

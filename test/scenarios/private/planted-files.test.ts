@@ -11,8 +11,7 @@ import {
 } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { world } from "../../support/cli.ts";
-import type { World } from "../../support/cli.ts";
+import { world, type World } from "../../support/cli.ts";
 import { fileSource } from "../../support/world/crm-files.ts";
 
 /** A job that writes into a folder where a colleague may write too; its name for October ends in `orders-2026-10.csv`. */

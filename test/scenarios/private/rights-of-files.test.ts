@@ -12,11 +12,9 @@ import {
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { sha256 } from "../../../src/base/canonical-json.ts";
-import { anyGroup, runAs, whyNotAsNobody } from "../../support/as-user.ts";
-import type { Line } from "../../support/as-user.ts";
+import { anyGroup, runAs, whyNotAsNobody, type Line } from "../../support/as-user.ts";
 import { quarantined } from "../../support/asking.ts";
-import { world } from "../../support/cli.ts";
-import type { World } from "../../support/cli.ts";
+import { world, type World } from "../../support/cli.ts";
 import { newSandbox } from "../../support/world/start.ts";
 
 /** @module-tag long */

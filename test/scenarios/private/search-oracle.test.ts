@@ -1,10 +1,8 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { auditEntries } from "../../support/asking.ts";
-import { world } from "../../support/cli.ts";
-import type { World } from "../../support/cli.ts";
-import { operator, showing } from "../../support/showing.ts";
-import type { Showing } from "../../support/showing.ts";
+import { world, type World } from "../../support/cli.ts";
+import { operator, showing, type Showing } from "../../support/showing.ts";
 import { company } from "../../support/world/crm.ts";
 import type { Person } from "../../../src/web/access/person.ts";
 

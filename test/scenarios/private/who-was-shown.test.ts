@@ -1,10 +1,8 @@
 import { expect, it } from "vitest";
 import { auditEntries } from "../../support/asking.ts";
-import { document } from "../../support/cli.ts";
-import type { Parsed, World } from "../../support/cli.ts";
+import { document, type Parsed, type World } from "../../support/cli.ts";
 import { eraseGone, gone, livedWithGone, nothingWaits, runs } from "../../support/gone-customer.ts";
-import { crmSync } from "../../support/program.ts";
-import type { Ended } from "../../support/program.ts";
+import { crmSync, type Ended } from "../../support/program.ts";
 
 /** A command that prints something private. */
 async function shows(w: World, ...words: string[]): Promise<Ended> {

@@ -1,7 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { readAll } from "../support.ts";
-import { sourceOf } from "./database.ts";
-import type { TestDatabase } from "./database.ts";
+import { sourceOf, type TestDatabase } from "./database.ts";
 
 const query = "select * from customer";
 

@@ -1,9 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { hasMariadb, startMariadb } from "../../support/mariadb.ts";
-import type { MariadbServer } from "../../support/mariadb.ts";
+import { hasMariadb, startMariadb, type MariadbServer } from "../../support/mariadb.ts";
 import { readAll } from "../support.ts";
-import { sourceOf } from "./database.ts";
-import type { TestDatabase } from "./database.ts";
+import { sourceOf, type TestDatabase } from "./database.ts";
 import { everyDialect } from "./every-dialect.ts";
 
 if (!hasMariadb)

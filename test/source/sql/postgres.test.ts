@@ -1,9 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { startPostgres } from "../../support/postgres.ts";
-import type { PostgresServer } from "../../support/postgres.ts";
+import { startPostgres, type PostgresServer } from "../../support/postgres.ts";
 import { readAll } from "../support.ts";
-import { sourceOf } from "./database.ts";
-import type { TestDatabase } from "./database.ts";
+import { sourceOf, type TestDatabase } from "./database.ts";
 import { everyDialect } from "./every-dialect.ts";
 
 let server: PostgresServer;

@@ -1,5 +1,4 @@
-import { createServer } from "node:net";
-import type { Socket } from "node:net";
+import { createServer, type Socket } from "node:net";
 import { expect, it, onTestFinished } from "vitest";
 import { around, shownOf, spellings } from "../../support/secret-spellings.ts";
 import { readAll } from "../support.ts";

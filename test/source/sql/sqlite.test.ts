@@ -2,8 +2,7 @@ import { join } from "node:path";
 import Database from "better-sqlite3";
 import { describe, expect, it } from "vitest";
 import { directoryWith, openFiles, readAll } from "../support.ts";
-import { sourceOf } from "./database.ts";
-import type { TestDatabase } from "./database.ts";
+import { sourceOf, type TestDatabase } from "./database.ts";
 import { everyDialect } from "./every-dialect.ts";
 
 function newDatabase(): Promise<TestDatabase> {

@@ -1,11 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { Authority } from "../../support/authority.ts";
-import type { Certificate } from "../../support/authority.ts";
+import { Authority, type Certificate } from "../../support/authority.ts";
 import { hasMariadb, startMariadb } from "../../support/mariadb.ts";
 import { startPostgres } from "../../support/postgres.ts";
 import { readAll } from "../support.ts";
-import { sourceOf } from "./database.ts";
-import type { TestDatabase } from "./database.ts";
+import { sourceOf, type TestDatabase } from "./database.ts";
 
 /** A server that can be reached as localhost, and by the address 127.0.0.1. */
 interface TlsServer {

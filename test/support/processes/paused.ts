@@ -2,10 +2,8 @@
 import { readFileSync } from "node:fs";
 import { Socket } from "node:net";
 import { Pool } from "undici";
-import type { Clock } from "../../../src/base/clock.ts";
-import { systemClock } from "../../../src/base/clock.ts";
-import { hostOf } from "../../../src/base/host.ts";
-import type { Host } from "../../../src/base/host.ts";
+import { type Clock, systemClock } from "../../../src/base/clock.ts";
+import { hostOf, type Host } from "../../../src/base/host.ts";
 import { carryOut } from "../../../src/cli/program.ts";
 import { createOutput } from "../../../src/cli/output.ts";
 

@@ -1,6 +1,5 @@
 import { streams } from "../../../src/crm/model.ts";
-import { guardNames } from "../../../src/ingest/belief/guards.ts";
-import type { Acceptance } from "../../../src/ingest/belief/guards.ts";
+import { guardNames, type Acceptance } from "../../../src/ingest/belief/guards.ts";
 
 /** A person who believes whatever these sources say. */
 export function believesAll(...sources: readonly string[]): Acceptance[] {

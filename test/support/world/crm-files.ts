@@ -2,10 +2,8 @@ import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { stringify } from "csv-stringify/sync";
 import type { Json, JsonObject } from "../../../src/base/canonical-json.ts";
-import { streams } from "../../../src/crm/model.ts";
-import type { Stream } from "../../../src/crm/model.ts";
-import { customerRow, orderRow, exportedRows, staffRow } from "./crm.ts";
-import type { Crm } from "./crm.ts";
+import { streams, type Stream } from "../../../src/crm/model.ts";
+import { customerRow, orderRow, exportedRows, staffRow, type Crm } from "./crm.ts";
 
 /**
  * How an export is written: in JSON a row holds its lists; `csv` has the lines of orders in files of their own and one

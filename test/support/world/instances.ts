@@ -1,6 +1,5 @@
 import type { z } from "zod";
-import { instanceSchema } from "../../../src/crm/model.ts";
-import type { Instance } from "../../../src/crm/model.ts";
+import { instanceSchema, type Instance } from "../../../src/crm/model.ts";
 
 type Raw = z.input<typeof instanceSchema>;
 type RawOf<Kind extends Raw["kind"]> = Extract<Raw, { kind: Kind }>;

@@ -1,18 +1,14 @@
 import { onTestFinished } from "vitest";
-import type { Json, JsonObject } from "../../../src/base/canonical-json.ts";
-import { sha256 } from "../../../src/base/canonical-json.ts";
-import type { DateZones } from "../../../src/crm/model.ts";
-import type { Customer, Order, RecordKey, Staff, Stream } from "../../../src/crm/model.ts";
-import { openInquiry } from "../../../src/inquiry/inquiry.ts";
-import type { Inquiry } from "../../../src/inquiry/inquiry.ts";
+import { type Json, type JsonObject, sha256 } from "../../../src/base/canonical-json.ts";
+import type { DateZones, Customer, Order, RecordKey, Staff, Stream } from "../../../src/crm/model.ts";
+import { openInquiry, type Inquiry } from "../../../src/inquiry/inquiry.ts";
 import type { Ledger } from "../../../src/ledger/ledger.ts";
 import type { StateChange } from "../../../src/engine/model/state.ts";
 import type { Operation } from "../../../src/engine/model/operation.ts";
 import { planCustomer } from "../../../src/engine/plan/plan.ts";
 import { answersWith, canary, readRecord, shownMember } from "./records.ts";
-import { openLedger } from "./start.ts";
+import { openLedger, type HandTime } from "./start.ts";
 import { standardRules } from "./rules.ts";
-import type { HandTime } from "./start.ts";
 import { trustedAt } from "../trusted.ts";
 
 export const settings = answersWith({ channelOrderIdTemplate: "CO-{id}" });

@@ -5,13 +5,11 @@ import type { JsonObject } from "../../../src/base/canonical-json.ts";
 import { createStaging } from "../../../src/ledger/records/staging.ts";
 import type { SourceItem, ReadOptions, ReadOutcome } from "../../../src/source/reader.ts";
 import { sourceSettingsSchema } from "../../../src/source/source-settings.ts";
-import { createSource } from "../../../src/source/source.ts";
-import type { Source } from "../../../src/source/source.ts";
+import { createSource, type Source } from "../../../src/source/source.ts";
 import { startServer } from "../http-server.ts";
 import { mappingOf } from "./crm-files.ts";
 import { customerRow } from "./crm.ts";
-import { Killed } from "./reading-world.ts";
-import type { ReadingWorld } from "./reading-world.ts";
+import { Killed, type ReadingWorld } from "./reading-world.ts";
 import { folder, sqlite } from "./start.ts";
 
 /** How the customers of a CRM are read: from a service in pages, or from a database. */

@@ -1,7 +1,6 @@
 import { expect } from "vitest";
 import type { SandboxOptions } from "../../../src/sandbox/sandbox.ts";
-import { world } from "../cli.ts";
-import type { World } from "../cli.ts";
+import { world, type World } from "../cli.ts";
 import type { GivenOrder, GivenStaff, ProductRow } from "./crm.ts";
 
 /** A product with a number of its own, so that nothing confuses it with another. */

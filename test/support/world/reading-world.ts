@@ -8,13 +8,11 @@ import { limitsSettingsSchema } from "../../../src/engine/run/run-settings.ts";
 import { SourceReading } from "../../../src/ingest/source-reading.ts";
 import type { StreamTally } from "../../../src/ingest/tally.ts";
 import type { Source } from "../../../src/source/source.ts";
-import { pagedSource } from "../paged-source.ts";
-import type { AnsweredPage, AskedPage } from "../paged-source.ts";
+import { pagedSource, type AnsweredPage, type AskedPage } from "../paged-source.ts";
 import { customerRow } from "./crm.ts";
 import { settings } from "./ledger-world.ts";
 import { standardPolicies } from "./rules.ts";
-import { changeFile, openLedger, rowsOf } from "./start.ts";
-import type { HandTime } from "./start.ts";
+import { changeFile, openLedger, rowsOf, type HandTime } from "./start.ts";
 import { trustedAt } from "../trusted.ts";
 
 export interface ListRow {

@@ -1,12 +1,16 @@
-import type { JsonObject } from "../../../src/base/canonical-json.ts";
-import { sha256 } from "../../../src/base/canonical-json.ts";
-import { assumptionSettingsSchema } from "../../../src/contract/assumption-settings.ts";
-import type { AssumptionSettings } from "../../../src/contract/assumption-settings.ts";
+import { type JsonObject, sha256 } from "../../../src/base/canonical-json.ts";
+import { assumptionSettingsSchema, type AssumptionSettings } from "../../../src/contract/assumption-settings.ts";
 import type { ProductRecord } from "../../../src/contract/order-record.ts";
 import type { Known } from "../../../src/engine/model/state.ts";
 import { customerKeyOf } from "../../../src/crm/keys.ts";
-import type { Customer, Order, RecordKey, Staff, Stream } from "../../../src/crm/model.ts";
-import { recordSchemas } from "../../../src/crm/model.ts";
+import {
+  type Customer,
+  type Order,
+  type RecordKey,
+  type Staff,
+  type Stream,
+  recordSchemas,
+} from "../../../src/crm/model.ts";
 
 import type { ObservedAsset, ObservedMember } from "../../../src/platform/snapshot.ts";
 import { asset, bundle, product } from "./instances.ts";

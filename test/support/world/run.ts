@@ -1,7 +1,6 @@
 import type { RunRequest } from "../../../src/engine/run/request.ts";
-import { runSync } from "../../../src/engine/run/run.ts";
+import { runSync, type RunSummary } from "../../../src/engine/run/run.ts";
 import { limitsSettingsSchema } from "../../../src/engine/run/run-settings.ts";
-import type { RunSummary } from "../../../src/engine/run/run.ts";
 import type { ApplyWorld } from "./apply-world.ts";
 
 /** One run over everything that a world's ledger holds, without a source. */

@@ -1,10 +1,8 @@
 import { join } from "node:path";
 import type { WritingEndpoint } from "../../../src/contract/endpoints.ts";
-import { streams } from "../../../src/crm/model.ts";
-import type { LicenseType } from "../../../src/crm/model.ts";
+import { streams, type LicenseType } from "../../../src/crm/model.ts";
 import type { Wished } from "../full-check.ts";
-import { canary } from "./crm.ts";
-import type { Crm, GivenCustomer, GivenOrder, GivenStaff, OrderRow } from "./crm.ts";
+import { canary, type Crm, type GivenCustomer, type GivenOrder, type GivenStaff, type OrderRow } from "./crm.ts";
 import { fileSource, filesOf, writeFiles } from "./crm-files.ts";
 import { changeFile } from "./start.ts";
 

@@ -1,10 +1,8 @@
 import type { FaultRule } from "../../../src/sandbox/faults.ts";
 import type { Sandbox } from "../../../src/sandbox/sandbox.ts";
 import { notDone, unsettled } from "../asking.ts";
-import { world } from "../cli.ts";
-import type { Parsed, World } from "../cli.ts";
-import { runResultOf } from "../program.ts";
-import type { Ended } from "../program.ts";
+import { world, type Parsed, type World } from "../cli.ts";
+import { runResultOf, type Ended } from "../program.ts";
 import { base } from "./small.ts";
 import type { Crm } from "./crm.ts";
 

@@ -1,6 +1,5 @@
 import { expect } from "vitest";
-import { world } from "../cli.ts";
-import type { World } from "../cli.ts";
+import { world, type World } from "../cli.ts";
 import type { Crm, GivenCustomer } from "./crm.ts";
 
 /** What the customers of a world in which something of everything waits are called, and what their ids end in. */

@@ -1,9 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { auditEntries } from "../../support/asking.ts";
-import { world } from "../../support/cli.ts";
-import type { Parsed, World } from "../../support/cli.ts";
-import { Browser, clockAt, guarded, signedIn, tokenIn } from "../../support/guarded.ts";
-import type { Guarded } from "../../support/guarded.ts";
+import { world, type Parsed, type World } from "../../support/cli.ts";
+import { Browser, clockAt, guarded, signedIn, tokenIn, type Guarded } from "../../support/guarded.ts";
 
 const html = { accept: "text/html" };
 const publicUrl = "https://crm.example.com";

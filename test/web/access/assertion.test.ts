@@ -6,10 +6,8 @@ import { describe, expect, it, onTestFinished } from "vitest";
 import type { JsonObject } from "../../../src/base/canonical-json.ts";
 import { auditEntries } from "../../support/asking.ts";
 import { world } from "../../support/cli.ts";
-import { clockAt, guarded, tokenIn } from "../../support/guarded.ts";
-import type { Guarded } from "../../support/guarded.ts";
-import { reverseProxy } from "../../support/reverse-proxy.ts";
-import type { ReverseProxy } from "../../support/reverse-proxy.ts";
+import { clockAt, guarded, tokenIn, type Guarded } from "../../support/guarded.ts";
+import { reverseProxy, type ReverseProxy } from "../../support/reverse-proxy.ts";
 
 const start = Date.parse("2026-05-01T10:00:00Z");
 const roles = { finance: "report", operators: "decide" };

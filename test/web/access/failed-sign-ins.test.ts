@@ -1,11 +1,9 @@
 import { readFileSync, statSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { networkOf } from "../../../src/web/access/rate-limit.ts";
-import { RateLimit } from "../../../src/web/access/rate-limit.ts";
+import { networkOf, RateLimit } from "../../../src/web/access/rate-limit.ts";
 import { auditEntries } from "../../support/asking.ts";
 import { world } from "../../support/cli.ts";
-import { Browser, clockAt, guarded } from "../../support/guarded.ts";
-import type { Guarded } from "../../support/guarded.ts";
+import { Browser, clockAt, guarded, type Guarded } from "../../support/guarded.ts";
 
 const wrongLink = `/login/link/${"b".repeat(64)}`;
 

@@ -3,8 +3,7 @@ import { writeFileSync } from "node:fs";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { world } from "../../support/cli.ts";
-import { ask, guarded } from "../../support/guarded.ts";
-import type { Answer } from "../../support/guarded.ts";
+import { ask, guarded, type Answer } from "../../support/guarded.ts";
 import { reverseProxy } from "../../support/reverse-proxy.ts";
 import { sizes } from "../../support/sizes.ts";
 

@@ -1,7 +1,6 @@
 import { expect, it } from "vitest";
 import { world } from "../../support/cli.ts";
-import { guarded } from "../../support/guarded.ts";
-import type { Guarded, Sent } from "../../support/guarded.ts";
+import { guarded, type Guarded, type Sent } from "../../support/guarded.ts";
 
 const token = "a-token-of-the-monitoring";
 

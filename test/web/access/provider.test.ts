@@ -1,10 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { systemClock } from "../../../src/base/clock.ts";
 import { world } from "../../support/cli.ts";
-import { Browser, clockAt, guarded } from "../../support/guarded.ts";
-import type { Answer, Guarded } from "../../support/guarded.ts";
-import { openidProvider, strangeKey } from "../../support/openid-provider.ts";
-import type { Provider } from "../../support/openid-provider.ts";
+import { Browser, clockAt, guarded, type Answer, type Guarded } from "../../support/guarded.ts";
+import { openidProvider, strangeKey, type Provider } from "../../support/openid-provider.ts";
 
 const host = "crm.example.com";
 const publicUrl = `https://${host}`;

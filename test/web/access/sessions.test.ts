@@ -1,8 +1,7 @@
 import { mkdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { request } from "undici";
-import { world } from "../../support/cli.ts";
-import type { World } from "../../support/cli.ts";
+import { world, type World } from "../../support/cli.ts";
 import { Browser, clockAt, guarded, signedIn, tokenIn } from "../../support/guarded.ts";
 
 const start = Date.parse("2026-05-01T10:00:00Z");

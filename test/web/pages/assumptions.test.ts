@@ -1,6 +1,5 @@
 import { expect, it } from "vitest";
-import { world } from "../../support/cli.ts";
-import type { Parsed, World } from "../../support/cli.ts";
+import { world, type Parsed, type World } from "../../support/cli.ts";
 import { operator, showing } from "../../support/showing.ts";
 import { company } from "../../support/world/crm.ts";
 

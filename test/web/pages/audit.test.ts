@@ -2,10 +2,8 @@ import { writeFileSync } from "node:fs";
 import { expect, it } from "vitest";
 import { pagePath } from "../../../src/report/page-links.ts";
 import { auditEntries } from "../../support/asking.ts";
-import { world } from "../../support/cli.ts";
-import type { World } from "../../support/cli.ts";
-import { operator, showing } from "../../support/showing.ts";
-import type { Showing } from "../../support/showing.ts";
+import { world, type World } from "../../support/cli.ts";
+import { operator, showing, type Showing } from "../../support/showing.ts";
 
 const support = { ...operator, name: "sam.see", role: "see", mayAskForPrivate: false } as const;
 

@@ -1,9 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { auditEntries, openHold, openHolds, operationsOf } from "../../support/asking.ts";
-import { world } from "../../support/cli.ts";
-import type { Parsed, World } from "../../support/cli.ts";
-import { operator, showing } from "../../support/showing.ts";
-import type { Showing } from "../../support/showing.ts";
+import { world, type Parsed, type World } from "../../support/cli.ts";
+import { operator, showing, type Showing } from "../../support/showing.ts";
 import { company, privateText } from "../../support/world/crm.ts";
 
 const asked = { reason: "asked the customer" };

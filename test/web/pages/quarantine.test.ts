@@ -3,10 +3,8 @@ import { describe, expect, it } from "vitest";
 import { parse, stringify } from "yaml";
 import { pagePath } from "../../../src/report/page-links.ts";
 import { auditEntries, quarantined } from "../../support/asking.ts";
-import { world } from "../../support/cli.ts";
-import type { Parsed, World } from "../../support/cli.ts";
-import { operator, showing } from "../../support/showing.ts";
-import type { Showing } from "../../support/showing.ts";
+import { world, type Parsed, type World } from "../../support/cli.ts";
+import { operator, showing, type Showing } from "../../support/showing.ts";
 import { canary, company } from "../../support/world/crm.ts";
 
 const support = { ...operator, name: "sam.see", role: "see", mayAskForPrivate: false } as const;

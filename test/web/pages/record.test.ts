@@ -1,7 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { auditEntries, quarantined } from "../../support/asking.ts";
-import { world } from "../../support/cli.ts";
-import type { Parsed, World } from "../../support/cli.ts";
+import { world, type Parsed, type World } from "../../support/cli.ts";
 import { operator, showing } from "../../support/showing.ts";
 import { canary, company, privateText } from "../../support/world/crm.ts";
 

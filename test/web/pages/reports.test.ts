@@ -4,10 +4,8 @@ import { join } from "node:path";
 import { request } from "undici";
 import { describe, expect, it } from "vitest";
 import { bundled } from "../../support/bundle.ts";
-import { world } from "../../support/cli.ts";
-import type { World } from "../../support/cli.ts";
-import { operator, showing } from "../../support/showing.ts";
-import type { Showing } from "../../support/showing.ts";
+import { world, type World } from "../../support/cli.ts";
+import { operator, showing, type Showing } from "../../support/showing.ts";
 import { privateText } from "../../support/world/crm.ts";
 
 const finance = { ...operator, name: "fin.ance", role: "report", mayAskForPrivate: false } as const;

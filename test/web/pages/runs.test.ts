@@ -6,11 +6,9 @@ import { describe, expect, it } from "vitest";
 import { executeJob } from "../../../src/app/execute-job.ts";
 import { projectFolder } from "../../../src/base/program-version.ts";
 import { operationsOf, runsOf } from "../../support/asking.ts";
-import { world } from "../../support/cli.ts";
-import type { World } from "../../support/cli.ts";
+import { world, type World } from "../../support/cli.ts";
 import { severalTroubles } from "../../support/several-troubles.ts";
-import { nameHeader, operator, showing } from "../../support/showing.ts";
-import type { Showing } from "../../support/showing.ts";
+import { nameHeader, operator, showing, type Showing } from "../../support/showing.ts";
 import { company, privateText } from "../../support/world/crm.ts";
 
 /** What comes of the events of a run, as it comes. */

@@ -1,8 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { pagePath } from "../../../src/report/page-links.ts";
 import { auditEntries, operationsOf, unsettled } from "../../support/asking.ts";
-import { world } from "../../support/cli.ts";
-import type { World } from "../../support/cli.ts";
+import { world, type World } from "../../support/cli.ts";
 import { operator, showing } from "../../support/showing.ts";
 import { company, privateText } from "../../support/world/crm.ts";
 

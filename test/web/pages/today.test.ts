@@ -1,11 +1,9 @@
 import { rmSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { runsOf } from "../../support/asking.ts";
-import { promptRetries, world } from "../../support/cli.ts";
-import type { World } from "../../support/cli.ts";
+import { promptRetries, world, type World } from "../../support/cli.ts";
 import { severalTroubles } from "../../support/several-troubles.ts";
-import { operator, showing } from "../../support/showing.ts";
-import type { Showing } from "../../support/showing.ts";
+import { operator, showing, type Showing } from "../../support/showing.ts";
 import { company, privateText } from "../../support/world/crm.ts";
 
 /** How the page says that all is: good, wait or bad. */

@@ -1,8 +1,7 @@
 import type { RecordKey } from "../../../crm/model.ts";
 import type { Sqlite } from "../../../ledger/database/database.ts";
 import { sqlOf } from "../../../ledger/database/statements.ts";
-import { linkColumns, linkedCustomer } from "./link.ts";
-import type { LinkedCustomer, LinkRow, OwnerRow } from "./link.ts";
+import { linkColumns, linkedCustomer, type LinkedCustomer, type LinkRow, type OwnerRow } from "./link.ts";
 
 declare module "../../../engine/model/resource.ts" {
   interface ResourceTables {

@@ -1,6 +1,5 @@
 import type { RecordKey } from "../../../crm/model.ts";
-import { byUnit, unitsOf } from "../../../engine/model/references.ts";
-import type { EarlierUnit, FixedNumber } from "../../../engine/model/references.ts";
+import { byUnit, unitsOf, type EarlierUnit, type FixedNumber } from "../../../engine/model/references.ts";
 import type { Writes } from "../../../engine/model/resource.ts";
 import { stored } from "../../../ledger/database/damage.ts";
 import type { Sqlite } from "../../../ledger/database/database.ts";

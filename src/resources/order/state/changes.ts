@@ -1,10 +1,8 @@
 import { formatKey } from "../../../crm/keys.ts";
 import type { Money, RecordKey } from "../../../crm/model.ts";
-import { withNumbers } from "../../../engine/model/references.ts";
-import type { FixedNumber } from "../../../engine/model/references.ts";
+import { withNumbers, type FixedNumber } from "../../../engine/model/references.ts";
 import { inKeyOrder, isSameKey, notOfCustomers, oneByOne, together } from "../../../engine/model/state-part.ts";
-import { goneWishes, withoutGone } from "../../../engine/model/state-parts.ts";
-import type { KnownRequests } from "../../../engine/model/state-parts.ts";
+import { goneWishes, withoutGone, type KnownRequests } from "../../../engine/model/state-parts.ts";
 import type { BoughtItem, RemovedItem } from "../payload.ts";
 
 type OrderChanges = { [One in OrderChange as One["type"]]: One };

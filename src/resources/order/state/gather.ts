@@ -1,25 +1,32 @@
-import type { AwayOrder, EndedAsset, LeftBehind, OrderStanding } from "../model.ts";
+import {
+  type AwayOrder,
+  type EndedAsset,
+  type LeftBehind,
+  type OrderStanding,
+  earlierOrders,
+  hasProducts,
+  sharingOrders,
+} from "../model.ts";
 import { formatKey } from "../../../crm/keys.ts";
 import type { RecordKey, LicenseType } from "../../../crm/model.ts";
-import { withTree } from "../../../engine/model/desired.ts";
-import type { DesiredCustomer, DesiredOrder, OrderWithTree } from "../../../engine/model/desired.ts";
-import { driftName } from "../../../engine/plan/drift.ts";
-import type { Drift } from "../../../engine/plan/drift.ts";
+import {
+  withTree,
+  type DesiredCustomer,
+  type DesiredOrder,
+  type OrderWithTree,
+} from "../../../engine/model/desired.ts";
+import { driftName, type Drift } from "../../../engine/plan/drift.ts";
 import type { CustomerInput, LoadedCustomer } from "../../../engine/plan/input.ts";
 import type { Gathered } from "../../../engine/model/resource.ts";
 import type { Known } from "../../../engine/model/state.ts";
 import { isSameKey } from "../../../engine/model/state-part.ts";
-import { desired } from "../../../ledger/state/desired.ts";
+import { desired, type DesiredRows } from "../../../ledger/state/desired.ts";
 import type { LedgerRows } from "../../../ledger/state/registry.ts";
-import { earlierOrders, hasProducts, sharingOrders } from "../model.ts";
 import type { AssetNumberRows } from "./asset-number-rows.ts";
 import type { OrderStepRows } from "./order-step-rows.ts";
-import { agreesWith } from "./changes.ts";
-import type { PlacedOrder } from "./changes.ts";
+import { agreesWith, type PlacedOrder } from "./changes.ts";
 import type { PlacedOrderRows } from "./placed-order-rows.ts";
-import { standingOf } from "../fold.ts";
-import type { OrderHistory, StandingParts } from "../fold.ts";
-import type { DesiredRows } from "../../../ledger/state/desired.ts";
+import { standingOf, type OrderHistory, type StandingParts } from "../fold.ts";
 
 /** The rows of orders in an open ledger, by what they are of. */
 interface OrderTables {

@@ -5,8 +5,15 @@ import type { Sqlite } from "../../../ledger/database/database.ts";
 import { sqlOf } from "../../../ledger/database/statements.ts";
 import type { LedgerRows } from "../../../ledger/state/registry.ts";
 import type { BoughtItem, RemovedItem } from "../payload.ts";
-import { agreedWithNone } from "./changes.ts";
-import type { LicenceOrder, OrderBought, OrderRemoved, OrderStep, PricedItem, StepOrigin } from "./changes.ts";
+import {
+  agreedWithNone,
+  type LicenceOrder,
+  type OrderBought,
+  type OrderRemoved,
+  type OrderStep,
+  type PricedItem,
+  type StepOrigin,
+} from "./changes.ts";
 
 declare module "../../../engine/model/resource.ts" {
   interface ResourceTables {

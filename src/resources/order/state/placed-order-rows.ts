@@ -4,8 +4,7 @@ import type { OrderWithTree } from "../../../engine/model/desired.ts";
 import type { Writes } from "../../../engine/model/resource.ts";
 import type { Sqlite } from "../../../ledger/database/database.ts";
 import { sqlOf } from "../../../ledger/database/statements.ts";
-import { agreedWithNone } from "./changes.ts";
-import type { PlacedOrder } from "./changes.ts";
+import { agreedWithNone, type PlacedOrder } from "./changes.ts";
 
 declare module "../../../engine/model/resource.ts" {
   interface ResourceTables {

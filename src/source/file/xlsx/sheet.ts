@@ -1,12 +1,19 @@
 import type { RecordLimits } from "../../json.ts";
 import { sourceProblem } from "../../problems.ts";
 import type { FormatReader } from "../../reader.ts";
-import { requireExpected, requireUnchanged } from "../bytes.ts";
-import type { OpenedFile } from "../bytes.ts";
+import { requireExpected, requireUnchanged, type OpenedFile } from "../bytes.ts";
 import type { XlsxSettings } from "../file-source-settings.ts";
 import { HeadedRows } from "../headed-rows.ts";
-import { damaged, openArchive, readWorkbook, readXml, TextReading, unescaped } from "./workbook.ts";
-import type { NumberFormat, Workbook } from "./workbook.ts";
+import {
+  damaged,
+  openArchive,
+  readWorkbook,
+  readXml,
+  TextReading,
+  unescaped,
+  type NumberFormat,
+  type Workbook,
+} from "./workbook.ts";
 
 interface SheetOptions {
   /** Columns without which the sheet is not read, since somebody reads them. */

@@ -1,13 +1,11 @@
 import { basename, dirname, posix } from "node:path";
 import { crc32 } from "node:zlib";
 import { SaxesParser } from "saxes";
-import { fromFdPromise } from "yauzl";
-import type { Entry, ZipFile } from "yauzl";
+import { fromFdPromise, type Entry, type ZipFile } from "yauzl";
 import { messageOf, Problem } from "../../../base/errors.ts";
 import { openRegular } from "../../../base/regular-file.ts";
 import { sourceProblem } from "../../problems.ts";
-import { stateOf } from "../bytes.ts";
-import type { OpenedFile } from "../bytes.ts";
+import { stateOf, type OpenedFile } from "../bytes.ts";
 
 /** Most files in the archive of a workbook. */
 const mostParts = 10_000;

@@ -2,8 +2,7 @@ import { isJsonObject } from "../../../base/canonical-json.ts";
 import { textOf } from "../coerce.ts";
 import { compileCondition } from "../condition.ts";
 import { mistake, refuse, valueColumn } from "../context.ts";
-import { beside, each, isText, textRefusals } from "./operator.ts";
-import type { Operator } from "./operator.ts";
+import { beside, each, isText, textRefusals, type Operator } from "./operator.ts";
 
 // oxlint-disable unicorn/no-thenable -- `then` is a key of the mapping
 

@@ -1,7 +1,6 @@
 import { compileDate, instantOf, isZone, plausibleInstant, textOf } from "../coerce.ts";
 import { mistake, refuse } from "../context.ts";
-import { beside, isText, option, textRefusals } from "./operator.ts";
-import type { Operator } from "./operator.ts";
+import { beside, isText, option, textRefusals, type Operator } from "./operator.ts";
 
 export const date: Operator = {
   reference: {

@@ -1,8 +1,7 @@
 import type { Json } from "../../../base/canonical-json.ts";
 import { compileCondition } from "../condition.ts";
 import { refuse } from "../context.ts";
-import { beside } from "./operator.ts";
-import type { Operator } from "./operator.ts";
+import { beside, type Operator } from "./operator.ts";
 
 const tooMany = { "too-many": "the lists of a record are gone through for more than 2,000,000 elements" };
 /** Elements that lists put together may have. */

@@ -1,6 +1,12 @@
 import type { Json, JsonObject } from "../../../base/canonical-json.ts";
-import { mistake } from "../context.ts";
-import type { CompiledElements, Evaluate, ExpressionCompiler, KeyPath, MappingContext } from "../context.ts";
+import {
+  mistake,
+  type CompiledElements,
+  type Evaluate,
+  type ExpressionCompiler,
+  type KeyPath,
+  type MappingContext,
+} from "../context.ts";
 
 /** An expression on a raw record, with what it gives or the code of its refusal. Neither: it gives nothing. */
 export interface ExpressionExample {

@@ -1,10 +1,15 @@
 import type { Json } from "../../../base/canonical-json.ts";
 import { ofText } from "../coerce.ts";
-import { mistake, refuse } from "../context.ts";
-import type { Evaluate, ExpressionCompiler, KeyPath, MappingContext } from "../context.ts";
+import {
+  mistake,
+  refuse,
+  type Evaluate,
+  type ExpressionCompiler,
+  type KeyPath,
+  type MappingContext,
+} from "../context.ts";
 import { compilePattern, searchable } from "../pattern.ts";
-import { beside, isText, textRefusals } from "./operator.ts";
-import type { Operator } from "./operator.ts";
+import { beside, isText, textRefusals, type Operator } from "./operator.ts";
 
 /** What may come of a text that is changed, in UTF-16 code units. */
 const mostResult = 1_000_000;

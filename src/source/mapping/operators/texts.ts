@@ -2,11 +2,9 @@ import anyAscii from "any-ascii";
 import { isSupportedCountry, parsePhoneNumberFromString } from "libphonenumber-js/max";
 import { sha256 } from "../../../base/canonical-json.ts";
 import { ofText, textOf } from "../coerce.ts";
-import { mistake, refuse } from "../context.ts";
-import type { Evaluate } from "../context.ts";
+import { mistake, refuse, type Evaluate } from "../context.ts";
 import { searchable } from "../pattern.ts";
-import { beside, each, isText, option, textRefusals } from "./operator.ts";
-import type { ExpressionExample, Operator } from "./operator.ts";
+import { beside, each, isText, option, textRefusals, type ExpressionExample, type Operator } from "./operator.ts";
 
 /** An operator on the text that another expression finds. */
 function onText(name: string, does: string, examples: ExpressionExample[], change: (text: string) => string): Operator {

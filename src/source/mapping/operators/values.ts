@@ -2,12 +2,9 @@ import type { Json, JsonObject } from "../../../base/canonical-json.ts";
 import { minorDigits } from "../../../crm/currency.ts";
 import type { Money } from "../../../crm/model.ts";
 import { wordsOf } from "../condition.ts";
-import { mistake, refuse } from "../context.ts";
-import type { Evaluate, KeyPath, MappingContext } from "../context.ts";
-import { numberReader, pointReader, productOf } from "../numbers.ts";
-import type { Marks } from "../numbers.ts";
-import { beside, each, isText, option } from "./operator.ts";
-import type { Operator } from "./operator.ts";
+import { mistake, refuse, type Evaluate, type KeyPath, type MappingContext } from "../context.ts";
+import { numberReader, pointReader, productOf, type Marks } from "../numbers.ts";
+import { beside, each, isText, option, type Operator } from "./operator.ts";
 
 export const value: Operator = {
   reference: {

@@ -1,7 +1,6 @@
 import type { ShownNumber, ToldRun } from "./crm-books.ts";
 import { licencesOf } from "./lines.ts";
-import { blank, opened, shownCells } from "./stand.ts";
-import type { Stand } from "./stand.ts";
+import { blank, opened, shownCells, type Stand } from "./stand.ts";
 import type { Computed } from "./whole.ts";
 
 /** A person of the CRM, and whether the platform shows them. */

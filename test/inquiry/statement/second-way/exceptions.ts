@@ -1,5 +1,4 @@
-import { minorOf } from "./crm-books.ts";
-import type { BookOrder, ToldRun } from "./crm-books.ts";
+import { minorOf, type BookOrder, type ToldRun } from "./crm-books.ts";
 import { branchOf } from "./lines.ts";
 import { aged } from "./stand.ts";
 import type { Computed } from "./whole.ts";

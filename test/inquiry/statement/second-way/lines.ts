@@ -1,5 +1,4 @@
-import { minorOf } from "./crm-books.ts";
-import type { BookOrder, BookProduct, ToldRun } from "./crm-books.ts";
+import { minorOf, type BookOrder, type BookProduct, type ToldRun } from "./crm-books.ts";
 import type { Computed } from "./whole.ts";
 
 /**

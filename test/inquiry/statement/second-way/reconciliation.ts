@@ -1,10 +1,7 @@
 import { assignmentItems, staffItem, strangerItems } from "./beside-orders.ts";
-import { minorOf } from "./crm-books.ts";
-import type { BookOrder, CrmBooks, ShownNumber } from "./crm-books.ts";
-import { boughtOf } from "./sent.ts";
-import type { SentProduct } from "./sent.ts";
-import { blank, opened, shownCells } from "./stand.ts";
-import type { Stand } from "./stand.ts";
+import { minorOf, type BookOrder, type CrmBooks, type ShownNumber } from "./crm-books.ts";
+import { boughtOf, type SentProduct } from "./sent.ts";
+import { blank, opened, shownCells, type Stand } from "./stand.ts";
 import type { Computed } from "./whole.ts";
 
 /** Every item of the statement after the last run, where what was sent in so many days may be on its way. */

@@ -1,5 +1,4 @@
-import type { CrmBooks } from "./crm-books.ts";
-import type { BookOrder } from "./crm-books.ts";
+import type { CrmBooks, BookOrder } from "./crm-books.ts";
 
 const end = { date: "2027-10-01", instant: "2027-09-30T22:30:00Z" };
 const later = { date: "2028-01-01", instant: "2027-12-31T23:00:00Z" };

@@ -1,6 +1,5 @@
 import { expect } from "vitest";
-import { statements } from "../../../../src/inquiry/statement/statement.ts";
-import type { StatementKind } from "../../../../src/inquiry/statement/statement.ts";
+import { statements, type StatementKind } from "../../../../src/inquiry/statement/statement.ts";
 import type { Cell, Row } from "../../../../src/report/statement/shape.ts";
 
 /** A row as a test computed it: a cell for every column of the part. */
