@@ -17,6 +17,14 @@ export function latestFireTime(cron: Cron, zone: string, from: number, to: numbe
   return undefined;
 }
 
+/** The last fire time in (from, to] of the first local month that has one, in epoch milliseconds, or undefined. */
+export function latestOfFirstMonth(cron: Cron, zone: string, from: number, to: number): number | undefined {
+  const first = nextFireTime(cron, zone, from);
+  if (first === undefined || first > to) return undefined;
+  const month = dateAt(first, zone).with({ day: 1 }).add({ months: 1 }).toZonedDateTime(zone);
+  return latestFireTime(cron, zone, from, Math.min(to, month.epochMilliseconds - 1));
+}
+
 /** The next fire time after a moment, in epoch milliseconds; undefined if eight years have no fire time. */
 export function nextFireTime(cron: Cron, zone: string, after: number): number | undefined {
   const isFound = (fireTime: number): boolean => fireTime > after;

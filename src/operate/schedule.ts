@@ -1,7 +1,7 @@
 import { toInstant, type Clock } from "../base/clock.ts";
 import { messageOf, Problem } from "../base/errors.ts";
 import type { Logger } from "../base/logger.ts";
-import { latestFireTime, nextFireTime } from "./fire-times.ts";
+import { latestFireTime, latestOfFirstMonth, nextFireTime } from "./fire-times.ts";
 import type { BoundJob } from "./job.ts";
 
 /** A last fire time this far in the future is logged: the clock was wrong when it fired, or is wrong now. */
@@ -69,7 +69,8 @@ interface Due {
 
 /**
  * Runs jobs at their fire times, one at a time. The store claims a fire time before its run starts. So it fires once,
- * whatever the clock does and however many programs run. One run makes up for all fire times that were missed.
+ * whatever the clock does and however many programs run. One run makes up for all missed fire times; of a report, which
+ * covers the month before its fire time, one run a month does.
  */
 export class Schedule {
   readonly #deps: ScheduleDependencies;
@@ -78,8 +79,8 @@ export class Schedule {
   readonly #owed = new Map<string, Due>();
   /** Fire times that another program fired. */
   readonly #refused = new Map<string, number>();
-  /** Jobs whose interrupted fire times of earlier processes have been looked up. */
-  readonly #lookedUp = new Set<string>();
+  /** For each job, the interrupted fire times of earlier processes that still have to run again. */
+  readonly #interrupted = new Map<string, string[]>();
   readonly #jobs: readonly BoundJob[];
   #running: string | undefined;
   #turn: Promise<void> | undefined;
@@ -90,7 +91,7 @@ export class Schedule {
     this.#jobs = deps.jobs;
   }
 
-  /** Starts ticking. Of fire times missed while no program was running, the last is due at once. */
+  /** Starts ticking. Fire times missed while no program was running are due at once. */
   start(): void {
     this.#stopTicker ??= this.#deps.ticker.start(() => void this.tick());
     void this.tick();
@@ -223,34 +224,38 @@ export class Schedule {
 
   async #due(job: BoundJob): Promise<Due | undefined> {
     if (job.schedule === undefined) return undefined;
-    const owed = this.#owed.get(job.id) ?? (await this.#interrupted(job));
+    const owed = this.#owed.get(job.id) ?? (await this.#nextInterrupted(job));
     if (owed !== undefined) return owed;
     const now = this.#deps.clock.now();
     const from = await this.#from(job, now);
     if (from === undefined) return undefined;
-    const fireTime = latestFireTime(job.schedule.cron, job.schedule.zone, from, now);
+    const latest = job.kind === "report" ? latestOfFirstMonth : latestFireTime;
+    const fireTime = latest(job.schedule.cron, job.schedule.zone, from, now);
     return fireTime === undefined ? undefined : { job, fireTime, claimed: false };
   }
 
-  /**
-   * The newest fire time of an earlier process whose run did not finish. It runs again, once after the start, so that a
-   * report covers its own month.
-   */
-  async #interrupted(job: BoundJob): Promise<Due | undefined> {
-    if (this.#lookedUp.has(job.id)) return undefined;
-    const { store, logger } = this.#deps;
-    const found = await store.unfinished(job.id);
-    const fireTime = found.pop();
-    for (const earlier of found) await store.finish(job.id, earlier);
-    this.#lookedUp.add(job.id);
+  /** A fire time of an earlier process whose run did not finish. It runs again, once after the start. */
+  async #nextInterrupted(job: BoundJob): Promise<Due | undefined> {
+    const found = this.#interrupted.get(job.id) ?? (await this.#findInterrupted(job));
+    this.#interrupted.set(job.id, found);
+    const fireTime = found.shift();
     if (fireTime === undefined) return undefined;
-    logger.warn(
-      { event: "schedule.interrupted", job: job.id, fireTime, earlier: found.length },
+    this.#deps.logger.warn(
+      { event: "schedule.interrupted", job: job.id, fireTime },
       "the run of this fire time was interrupted or failed; it is run again",
     );
     const owed: Due = { job, fireTime: Date.parse(fireTime), claimed: true };
     this.#owed.set(job.id, owed);
     return owed;
+  }
+
+  /** The newest run does the work of earlier ones, except of a report: each covers a month of its own. */
+  async #findInterrupted(job: BoundJob): Promise<string[]> {
+    const { store } = this.#deps;
+    const found = await store.unfinished(job.id);
+    if (job.kind === "report") return found;
+    for (const earlier of found.slice(0, -1)) await store.finish(job.id, earlier);
+    return found.slice(-1);
   }
 
   /** The time after which fire times are due. A new job starts now. */

@@ -14,10 +14,10 @@ export function cron(text: string): Cron {
   return parsed.value;
 }
 
-export function job(id: string, schedule: string, more: { zone?: string } = {}): BoundJob {
+export function job(id: string, schedule: string, more: { zone?: string; kind?: BoundJob["kind"] } = {}): BoundJob {
   return {
     id,
-    kind: "sync",
+    kind: more.kind ?? "sync",
     schedule: { cron: cron(schedule), zone: more.zone ?? "UTC" },
     streams: ["customers"],
     sources: [],

@@ -42,6 +42,45 @@ describe("the schedule", () => {
     expect(here.fireTimes()).toEqual(["a 2026-01-01T05:00", "a 2026-01-01T06:00"]);
   });
 
+  it("writes the report of each month whose end was missed, at the last fire time of each", async () => {
+    const zone = "Europe/Berlin";
+    const jobs = [
+      job("monthly", "0 5 1 * *", { kind: "report", zone }),
+      job("daily", "30 6 * * *", { kind: "report", zone }),
+      job("sync", "0 7 * * *", { zone }),
+    ];
+    const here = world(jobs, "2026-01-15T12:00:00Z");
+    await here.schedule.tick();
+    here.clock.pass(80 * day);
+    await here.schedule.tick();
+    await here.schedule.tick();
+    expect(here.fireTimes().sort()).toEqual([
+      "daily 2026-01-31T05:30",
+      "daily 2026-02-28T05:30",
+      "daily 2026-03-31T04:30",
+      "daily 2026-04-05T04:30",
+      "monthly 2026-02-01T04:00",
+      "monthly 2026-03-01T04:00",
+      "monthly 2026-04-01T03:00",
+      "sync 2026-04-05T05:00",
+    ]);
+  });
+
+  it("runs each interrupted report again, once after a start", async () => {
+    const store = new MemoryFireTimes();
+    for (const month of ["02", "03", "04"]) await store.claim("monthly", `2026-${month}-01T05:00:00.000Z`);
+    await store.finish("monthly", "2026-03-01T05:00:00.000Z");
+    const jobs = [job("monthly", "0 5 1 * *", { kind: "report" })];
+    const execute = ({ fireTime }: { fireTime: string }) => (fireTime.startsWith("2026-02") ? "unfinished" : "done");
+    const here = world(jobs, "2026-04-02T00:00:00Z", { store, execute });
+    await here.schedule.tick();
+    await here.schedule.tick();
+    expect(here.fireTimes()).toEqual(["monthly 2026-02-01T05:00", "monthly 2026-04-01T05:00"]);
+    const next = world(jobs, "2026-04-03T00:00:00Z", { store });
+    await next.schedule.tick();
+    expect(next.fireTimes()).toEqual(["monthly 2026-02-01T05:00"]);
+  });
+
   it("runs one job at a time; a fire time that had to wait for another job follows it", async () => {
     let running = 0;
     let most = 0;
