@@ -10,7 +10,7 @@ import type { Taking } from "./plan/limits.ts";
 import type { Operation } from "./model/operation.ts";
 import type { StateChange } from "./model/state.ts";
 import type { Expected } from "./carry-out.ts";
-import { counts, orderMoving } from "./plan/owner.ts";
+import { counts, moveStopped, orderMoving } from "./plan/owner.ts";
 import type { CustomerInput } from "./plan/input.ts";
 import type { RefusedPerson } from "./model/operation-type.ts";
 import type { RecordReference } from "./model/shape.ts";
@@ -69,8 +69,11 @@ export function countedAs(short: ReadonlySet<Shortfall>): "unreadable" | "defect
 }
 
 export type CustomerAttemptResult =
-  /** `moving`: orders transferred to this customer in the CRM that still exist in part at their previous customer. */
-  | { kind: "finished"; short: ReadonlySet<Shortfall>; moving?: readonly RecordKey[] }
+  /**
+   * `moving`: orders transferred to this customer in the CRM that still exist in part at their previous customer.
+   * `keeps`: an order transferred away stays here, because its new customer can buy nothing.
+   */
+  | { kind: "finished"; short: ReadonlySet<Shortfall>; moving?: readonly RecordKey[]; keeps?: boolean }
   /** Something new that limits or policies may hold: the run judges it first over its total. */
   | { kind: "destructive"; takings: readonly Taking[]; ofUndo: boolean }
   | { kind: "waiting"; until: string; short?: ReadonlySet<Shortfall> }
@@ -297,6 +300,11 @@ export class RecordOutcomes {
   /** Orders that were transferred here and wait until everything at their previous customer is removed. */
   get moving(): RecordKey[] {
     return this.all.filter(({ stream, code }) => stream === "orders" && code === orderMoving).map(({ key }) => key);
+  }
+
+  /** Whether an order that was transferred away stays here, because its new customer can buy nothing. */
+  get keepsMoved(): boolean {
+    return this.all.some(({ code }) => code === moveStopped);
   }
 
   /** The records that an operation concerns; the customer instead of those that this pass decides nothing for. */

@@ -335,7 +335,8 @@ class CustomerAttemptRun {
     const until = this.#planning.snapshot.absenceAgain;
     const waits = until !== undefined && !unread.length && !short.has("refused") && !short.has("no-numbers");
     if (waits) return { kind: "waiting", until, short };
-    return { kind: "finished", short, moving: this.#progress.outcomes.moving };
+    const { moving, keepsMoved: keeps } = this.#progress.outcomes;
+    return { kind: "finished", short, moving, keeps };
   }
 
   /** Whether only the outcomes of the records are left to write in this pass. */

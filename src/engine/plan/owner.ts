@@ -2,6 +2,7 @@ import { documentedCodes } from "../../contract/codes.ts";
 
 /** The code of an order that moved and waits until its old customer has nothing of it any more. */
 export const orderMoving = "order.moving";
+export const moveStopped = "order.move-stopped";
 
 export type Owner = "crm" | "configuration" | "platform" | "operator" | "program";
 

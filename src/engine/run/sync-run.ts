@@ -63,9 +63,11 @@ export class SyncRun {
   readonly #looking: Parameters<typeof lookFirst>[1];
   readonly #settleWait: SettleWait;
   readonly #begun = new Set<string>();
-  /** Customers that wait for transferred orders, and orders that are now removed at their previous customer. */
+  /** Customers that wait for the other customer of a transferred order. */
   readonly #moving = new Map<string, Moving>();
+  /** Orders that are now removed at their previous customer, and customers for which something was done. */
   readonly #left = new Set<string>();
+  readonly #changed = new Set<string>();
 
   constructor(deps: RunDependencies, request: RunRequest, run: string) {
     this.#deps = deps;
@@ -85,10 +87,12 @@ export class SyncRun {
       tally: {
         planned: () => (this.planned += 1),
         effected: ({ customer }) => {
+          this.#changed.add(formatKey(customer));
           if (request.canary !== undefined) this.#touched.set(formatKey(customer), customer);
         },
         recorded: (customer, changes) => {
           const adopted = changes.map(({ type }) => type);
+          this.#changed.add(formatKey(customer));
           deps.logger.info({ customer: formatKey(customer), adopted }, "recorded from the platform");
           for (const change of changes) if (change.type === "order-left") this.#left.add(formatKey(change.order));
         },
@@ -186,18 +190,23 @@ export class SyncRun {
     for (const { short } of this.#moving.values()) this.customers[countedAs(short)] += 1;
   }
 
-  /** Passes, limits and settle times. Customers of orders that left their previous one get, and are, one pass more. */
+  /**
+   * Passes, limits and settle times. Returns the customers that got more passes, because the other customer of a
+   * transferred order made way.
+   */
   async #applyWhole(customers: AsyncIterable<RecordKey[]> | Iterable<readonly RecordKey[]>): Promise<RecordKey[]> {
     await this.#applyTo(customers);
     await this.gate.judge();
     await this.#waitForSettling();
-    const again = this.#takeMoved();
-    if (again.length === 0) return again;
+    const all = new Map<string, RecordKey>();
     const lanes = { lanes: this.#deps.concurrency, stopped: () => this.#stopped };
-    await workInLanes([again], lanes, (customer) => this.#attemptAnew(customer));
-    await this.gate.judge(again);
-    await this.#waitForSettling();
-    return again;
+    for (let again = this.#takeMoved(); again.length > 0 && !this.#stopped; again = this.#takeMoved()) {
+      for (const customer of again) all.set(formatKey(customer), customer);
+      await workInLanes([again], lanes, (customer) => this.#attemptAnew(customer));
+      await this.gate.judge(again);
+      await this.#waitForSettling();
+    }
+    return [...all.values()];
   }
 
   async #waitForSettling(): Promise<void> {
@@ -207,11 +216,14 @@ export class SyncRun {
 
   #takeMoved(): RecordKey[] {
     const again: RecordKey[] = [];
-    for (const [key, { customer, moving = [] }] of this.#moving) {
-      if (!moving.some((order) => this.#left.has(formatKey(order)))) continue;
+    const canBuy = [...this.#moving].some(([key, { moving = [] }]) => moving.length > 0 && this.#changed.has(key));
+    for (const [key, { customer, moving = [], keeps }] of this.#moving) {
+      if (!(canBuy && keeps === true) && !moving.some((order) => this.#left.has(formatKey(order)))) continue;
       this.#moving.delete(key);
       again.push(customer);
     }
+    this.#left.clear();
+    this.#changed.clear();
     return again;
   }
 
@@ -237,7 +249,7 @@ export class SyncRun {
     switch (result.kind) {
       case "finished":
         // A saved plan does not contain the purchase that follows the removal: the next run plans it.
-        if ((result.moving ?? []).length > 0 && this.#request.expected === undefined)
+        if (((result.moving ?? []).length > 0 || result.keeps === true) && this.#request.expected === undefined)
           this.#moving.set(key, { ...result, customer });
         else this.customers[countedAs(result.short)] += 1;
         return;

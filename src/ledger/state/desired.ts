@@ -50,7 +50,7 @@ export class DesiredRows {
     return this.#statements.customer.get(namespace, id);
   }
 
-  /** Why a customer has no enterprise, as a code: a person ended its link, or what its record waits for or was refused. */
+  /** Why a customer has no enterprise; undefined if it has one, or has no record. */
   noEnterprise({ namespace, id }: RecordKey): string | undefined {
     return this.#statements.noEnterprise.get({ namespace, id })?.code;
   }
@@ -153,8 +153,8 @@ function prepareStatements(database: Sqlite) {
         `select 'enterprise.unlinked' as code from unlinked
          where namespace = +@namespace and customer_id = +@id and ended_at is null
        union all
-       select deferred_code from record r where stream = 'customers' and namespace = +@namespace and id = +@id
-         and deferred_code is not null
+       select coalesce(deferred_code, 'not looked for yet') from record r
+         where stream = 'customers' and namespace = +@namespace and id = +@id
          and not exists (select 1 from link l where l.namespace = r.namespace and l.customer_id = r.id
            and l.to_at is null)
        limit 1`,

@@ -170,7 +170,7 @@ export interface AwayOrder {
   unclear: string | undefined;
   /** The record of its owner; undefined where the CRM gave none. */
   buyer: Desired<DesiredCustomer> | undefined;
-  /** Why its owner gets no enterprise, as a code; undefined where nothing is known of that. */
+  /** Why its owner has no enterprise; undefined if it has one. */
   noEnterprise: string | undefined;
   /** Numbers that the CRM gives to the order and that it cannot have, even after nothing of it is left here. */
   taken: readonly string[];

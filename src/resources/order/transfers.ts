@@ -20,6 +20,7 @@ import { type Endings, type EndingPolicy, endingsOf } from "./removal-parts.ts";
 import { unitsIn } from "./renewals.ts";
 import { agreesWith } from "./state/changes.ts";
 import type { PolicyName } from "../../engine/model/policy.ts";
+import { moveStopped } from "../../engine/plan/owner.ts";
 import { consider } from "../../engine/plan/rejections.ts";
 import { countedParts } from "./purchase-parts.ts";
 
@@ -202,7 +203,7 @@ function faultOf({ order, buyer, noEnterprise, taken, unclear }: AwayOrder): str
     return `the CRM gives the order the asset number ${number}, which belongs to another asset or cannot be used again`;
   if (buyer?.state !== "current") return "the CRM has no usable record of that customer";
   // The words behind it may name people of that customer, and what is said here is said of another one.
-  if (noEnterprise !== undefined) return `that customer gets no enterprise (${noEnterprise}); its own record says why`;
+  if (noEnterprise !== undefined) return `that customer has no enterprise (${noEnterprise})`;
   const lacking = orderableFields.filter((field) => buyer.body[field] === undefined);
   return lacking.length === 0 ? undefined : `the CRM gives no ${lacking.join(", ")} of that customer`;
 }
@@ -222,7 +223,7 @@ function whyOf({ state, body }: AwayOrder["order"]): Departing {
 
 function stays(order: string, why: string): Block {
   const reason = `the order ${order} moved to another customer in the CRM, but its licences stay here for now: ${why}`;
-  return { code: "order.move-stopped", reason, again: true };
+  return { code: moveStopped, reason, again: true };
 }
 
 function stoodElsewhere(order: string): Block {

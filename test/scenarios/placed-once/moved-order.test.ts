@@ -73,6 +73,18 @@ it.each(["C2", "C0"])("removes a moved order at the old customer, and buys it at
   expect(await places(w)).toEqual({ [to]: ["P1", "Q1"] });
 });
 
+it("removes nothing before anybody has looked for an enterprise of the new customer", async () => {
+  const w = await moved();
+  w.customers.push({ id: "C0" });
+  amend(w, "1", { customer: "C0" });
+  w.write();
+  expect((await w.does("resync", "--customer", "C1")).calls).toEqual({});
+  expect(await productsBy(w)).toEqual(before);
+  expect(await waitsFor(w, "C1", "customer")).toBe("order.move-stopped");
+  expect(outcome(await w.does("run", "everything"))).toEqual([0, { E2: 1, E5: 2 }]);
+  await expectMoved(w, "C0");
+});
+
 it("asks in the same run about a purchase that is held, also of a customer who was asked something before", async () => {
   const w = await moved("apply");
   w.orders.push(orderOf("3", "C2"));
