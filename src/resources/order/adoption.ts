@@ -15,10 +15,7 @@ function some(texts: readonly string[], between: "; " | ", "): string {
   return `${texts.slice(0, mostNamed).join(between)}${more > 0 ? `${between === "; " ? ";" : ""} and ${more} more` : ""}`;
 }
 
-/**
- * Products that the platform does not show under the channel order number, in words; [] if it shows all. Each must be
- * shown under as many asset numbers as its asset has units.
- */
+/** Products that M7 does not show under as many asset numbers as wanted, in words; [] if it shows all. */
 export function notShown(order: OrderWithTree, shown: ShownOrder): string[] {
   const { assets, faults } = order.tree;
   const [fault] = faults;
@@ -34,7 +31,6 @@ export function notShown(order: OrderWithTree, shown: ShownOrder): string[] {
   return some ? missing : ["it has no product that could be compared"];
 }
 
-/** It is neither placed nor missing. */
 export function shownInPart(order: Desired<DesiredOrder>, channelOrderId: string, missing: readonly string[]): Block {
   const reason =
     `the platform shows only a part of the order ${formatKey(order.key)} (channel order number ${channelOrderId}), ` +
@@ -43,7 +39,6 @@ export function shownInPart(order: Desired<DesiredOrder>, channelOrderId: string
   return { code: "order.shown-in-part", reason, again: true };
 }
 
-/** Its state on the platform is unknown. */
 export function shownInOtherForm(
   order: Desired<DesiredOrder>,
   channelOrderId: string,
@@ -106,7 +101,6 @@ export function maybeMoved(
   return { code: "order.maybe-moved", reason, again: true };
 }
 
-/** The order is not shown, which proves nothing here. */
 export function maybeThere(
   order: Desired<DesiredOrder>,
   why: { bareAssets: readonly string[]; hiddenType: string | undefined; isMade: boolean },
@@ -130,8 +124,7 @@ export function maybeThere(
 }
 
 /**
- * Differences between the platform and the CRM's form, in words: another form, too many asset numbers, or an extra
- * product. Values that M7 leaves empty, and limits of unknown unit (A20), are skipped.
+ * How M7 shows an order differently than the CRM, in words. Empty values and limits of unknown unit (A20) are skipped.
  */
 export function otherThanWanted(
   { tree }: Pick<OrderWithTree, "tree">,
@@ -157,11 +150,7 @@ export function otherThanWanted(
   return otherwise;
 }
 
-/**
- * Products that several purchases show under one asset number, in words. One of them should be removed, and nobody
- * knows
- * which.
- */
+/** Products that several purchases show under one asset number, in words. Nobody knows which one should go. */
 export function shownTwice(purchases: readonly ShownOrder[]): string[] {
   const seen = new Set<string>();
   const twice = new Set<string>();

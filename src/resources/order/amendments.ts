@@ -48,9 +48,8 @@ interface Amending extends Placed, Pick<PlanOptions, "policies"> {
 }
 
 /**
- * Plans the changes that make a placed order agree with the CRM. New products are bought (E5) under a new channel
- * order number. Replacements are bought before the old form is removed. Amounts are only recorded. Without
- * differences the form counts as agreed.
+ * Plans the changes that make a placed order agree with the CRM. Purchases (E5) get a new channel order number, and
+ * replacements are bought before the old form is removed. Without differences the form counts as agreed.
  */
 export function planAmendment(
   given: AmendmentGiven,
@@ -94,7 +93,6 @@ function underPolicy(
   return considered === "nothing" ? {} : blockedBy(considered);
 }
 
-/** Whether something must still be bought, which may need the licence passwords. */
 function lacksSomething({ added, replaced, assetChanged }: OrderDifference): boolean {
   return added.length > 0 || replaced.length > 0 || assetChanged.length > 0;
 }
@@ -134,7 +132,6 @@ function ordersNeeded(subjects: readonly string[]): Need[] {
   return subjects.map((subject) => ({ stage: "orders", subject }));
 }
 
-/** The second step is planned only after M7 shows the purchase. */
 function thenGone(bought: readonly unknown[], orderType: string, old: string): string {
   return bought.length === 0 ? "" : `; then: E5 ${orderType} of ${old}, once M7 shows what was bought`;
 }
@@ -178,7 +175,6 @@ function isFound({ products }: EndedPart): boolean {
   return products.every((item) => item.found === true);
 }
 
-/** Removes what had ended and M7 shows again. */
 function endFound(of: Amending, needs: Need[]): Partial<OrderPlan> {
   const { order, standing, difference } = of;
   const parts = difference.ended.filter(isFound);
@@ -188,10 +184,7 @@ function endFound(of: Amending, needs: Need[]): Partial<OrderPlan> {
   return underPolicy(of, why, what, () => ({ endings: [endingsOf(standing, parts, { why, what, needs })] }));
 }
 
-/**
- * Removals wait for the purchases in `needs`, which may replace them, such as a line with a new id or an exchanged
- * number.
- */
+/** Removals wait for the purchases in `needs`, which may replace them: a line with a new id, an exchanged number. */
 function endUnwanted(of: Amending, needs: Need[]): Partial<OrderPlan> {
   const { order, standing, difference } = of;
   const { emptied } = difference;
@@ -222,7 +215,6 @@ function endEmptied({ standing, difference, given }: Amending): Pick<OrderPlan, 
   };
 }
 
-/** Removes the old forms; the whole unit if the asset itself changed. */
 function endSuperseded(of: Amending, why: "orders.replaced" | "orders.assetChanged"): Partial<OrderPlan> {
   const { order, standing, difference } = of;
   const parts = difference.superseded.filter(({ whole }) => whole === (why === "orders.assetChanged"));
@@ -262,17 +254,15 @@ function wordingOf({ wording }: OrderDifference): string {
   return `only words changed (${named.join("; ")}${more}), and no call changes them`;
 }
 
-/** `gone`: the vanished parts that it replaces; `reason`: replaces the default text. */
+/** `gone`: the vanished parts that it replaces; `reason` replaces the default text; `later`: the step after it. */
 interface Purchasing {
   make: PurchaseMaker;
   policy?: PolicyName;
   gone?: GoneItem[];
   reason?: string;
-  /** Text about the step after the purchase. */
   later?: string;
 }
 
-/** Plans the E5 for a purchase of a placed order, or says why it cannot be made. */
 export function buy(
   { order, placed, standing }: Placed,
   purchases: readonly Purchase[],

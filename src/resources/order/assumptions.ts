@@ -4,7 +4,6 @@ import type { AssumptionMet, Resting } from "../../engine/model/assumptions-met.
 /** The contract calls the authorization of these licence types a cloud one (A39). */
 const cloudPrefix = "cloud_";
 
-/** The assumptions that a purchase (E5, new_buy) depends on. */
 export function restsOfOrder({
   orderList,
   syncMode,
@@ -38,7 +37,6 @@ function restsOfAsset(asset: AssetRecord): Resting[] {
   ];
 }
 
-/** The unit of limits (A20). */
 export function restsOfLimits(
   of: "assets" | "products",
   { limitStartDate, limitEndDate }: Pick<ProductRecord, "limitStartDate" | "limitEndDate">,
@@ -60,9 +58,7 @@ function restsOfProduct(product: ProductRecord): Resting[] {
   ];
 }
 
-/**
- * Sequences that differ from the sent ones (A17). An incomplete answer, or one that repeats a sequence, proves nothing.
- */
+/** Sequences that differ from the sent ones (A17). An incomplete or repeating answer proves nothing. */
 export function otherSequences(
   sent: { orderList: readonly { sequence: number }[] },
   answered: readonly { sequence?: number | null | undefined }[],

@@ -31,10 +31,7 @@ const deletedProduct = z.object({
 });
 export type DeletedProduct = z.infer<typeof deletedProduct>;
 
-/**
- * `deleteShape: full` adds customer fields (A18). `srcLicenseOrderId`: the licence order to delete from. Only
- * "delete-everywhere" may leave it empty.
- */
+/** `deleteShape: full` adds customer fields (A18). Only `delete-everywhere` may leave `srcLicenseOrderId` empty. */
 const deleteRecord = z.object({
   sequence: z.number(),
   customerId: references.customerId.optional(),
@@ -58,7 +55,6 @@ const goingItem = removedItem.extend({
 
 const going = z.object({
   items: z.array(goingItem),
-  /** The order's products in each asset, as M7 showed them. None of them exists afterwards. */
   products: z.array(z.object({ assetId: z.string(), crmProductId: z.string(), licenseOrderId: z.string().nullable() })),
   /** Removed asset numbers that crm-sync had assigned to people. */
   held: z.array(z.string()),
@@ -73,7 +69,6 @@ export const deletionSchemas = {
     syncMode: z.string(),
     orderList: z.array(deleteRecord),
   }),
-  /** What else a deletion without a licence order would remove, in words, as planned. */
   before: z.object({ also: z.array(z.string()) }).nullable(),
   after: going.extend({
     /** Removed products that count; a product with a new form does not. */
@@ -120,7 +115,7 @@ export function removed(operationId: string, customer: RecordKey, order: RecordK
 function partOf(going: Going, gone: ReadonlySet<string>): Going {
   const items = going.items.filter((item) => gone.has(keyOf(item.assetId, item.product, item.licenseOrderId)));
   const numbers = new Set(items.flatMap((item) => (item.product === null ? [item.number] : [])));
-  // Products of an asset that still exists are counted when the rest of it goes.
+  // Products of an asset that still exists count when the whole asset is removed.
   const ended = new Set(items.map((item) => keyOf(item.assetId, item.product, item.licenseOrderId)));
   const counts = (item: Going["products"][number]): boolean =>
     ended.has(keyOf(item.assetId, null, null)) ||
@@ -137,9 +132,8 @@ function keyOf(assetId: string, product: string | null, licenseOrderId: string |
 }
 
 /**
- * Reads each asset by its id in M7. M6 and E8 have no total, so a missing asset proves nothing there. An asset is gone
- * if
- * M7 says so (60024), or shows other products and none of ours. Empty answers prove nothing (A43).
+ * Reads each asset by its id in M7: M6 and E8 have no total, so their silence proves nothing. An asset is gone if M7
+ * says so (60024), or shows other products and none of ours. Empty answers prove nothing (A43).
  */
 export async function readDeletion(entry: JournalEntry<DeletionShapes>, snapshot: Snapshot): Promise<Evidence> {
   const { context, operation } = entry;
@@ -176,7 +170,6 @@ export async function readDeletion(entry: JournalEntry<DeletionShapes>, snapshot
   return { kind: "not-found", detail, partEffect: part.items.length === 0 ? undefined : effect };
 }
 
-/** Validates a bound deletion against the contract and makes its call. */
 export function prepareDeletion(
   bound: Pick<Bound<DeletionShapes>, "operation" | "wire">,
   schema: z.ZodType<BatchOrderRequest>,
@@ -188,7 +181,6 @@ export function prepareDeletion(
   }));
 }
 
-/** The assumptions that a deletion depends on. */
 export function restsOfDeletion(payload: DeletionShapes["payload"]): Resting[] {
   const types = [...new Set(payload.orderList.map(({ licenseType }) => licenseType))];
   return [

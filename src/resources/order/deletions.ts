@@ -90,7 +90,6 @@ function recordsOf(
   }));
 }
 
-/** `reason`: replaces the text of the ending. */
 interface Deletion extends Pick<RemovalCall, "ending" | "batches"> {
   kind: RemovalKind;
   orderList: DeleteRecord[];
@@ -146,7 +145,6 @@ function goingOf(batches: readonly Batch[], { known }: RemovalsGiven, limits: Li
   };
 }
 
-/** An unwanted unit ends with everything in it. */
 function itemsOf(
   { unit: { instanceId, unit }, number, shared, asset, reading, rows, ends }: Batch,
   limits: Limits,
@@ -180,7 +178,6 @@ function productsOf(rows: readonly GoingRow[], limits: Limits): DeletedProduct[]
   });
 }
 
-/** Depends on `deleteShape` (A18). */
 function customerFields(
   { given: { numbers, known }, settings }: Removing,
   body: DesiredCustomer,
@@ -216,10 +213,9 @@ interface Shown {
 }
 
 /**
- * A deletion from all orders of the customer, because nobody knows the licence order. A person approves the call and
- * sees
- * what else it removes; if that changes, it is a new call. None is made if it would remove a wanted product, or for a
- * cloud type, whose deletion must name the licence order (A19).
+ * A deletion from all orders of the customer, because nobody knows the licence order. A person approves it and sees
+ * what
+ * else it removes. Never for a cloud type (A19), and never if it would remove a wanted product.
  */
 function everywhere(removing: Removing, body: DesiredCustomer, part: RemovalPart, item: GoingRow): Removal | Block {
   const { settings, limits } = removing;
@@ -288,7 +284,6 @@ function othersLike({ given, limits }: Removing, row: ProductInstance): Shown[] 
   );
 }
 
-/** Whether crm-sync bought it and nothing ends it. */
 function isWanted({ given: { known }, unwanted }: Removing, { number, row }: Shown): boolean {
   if (unwanted.has(unwantedName(number, row))) return false;
   const isOurs = known.numbers.some((fixed) => fixed.number === number);

@@ -25,11 +25,8 @@ export interface AddedPart {
   unit: number;
   /** Undefined: the whole unit is new. */
   standing: StandingUnit | undefined;
-  /** The asset number that the CRM gives to a new unit. */
   given: string | undefined;
-  /** Products of the asset that the unit does not have. */
   products: readonly PlannedProduct[];
-  /** Outermost packages that the unit does not have. */
   packages: readonly PlannedPackage[];
 }
 
@@ -53,13 +50,11 @@ export interface Replacing {
 export interface ReplacedPart {
   asset: PlannedAsset;
   unit: StandingUnit;
-  /** All existing forms. */
   from: readonly StandingProduct[];
   to: { product: PlannedProduct } | { package: PlannedPackage };
   fields: readonly string[];
 }
 
-/** The old form of a part whose wanted form exists too. */
 export interface SupersededPart extends EndedPart {
   by: Replacing;
 }
@@ -68,12 +63,10 @@ export interface SupersededPart extends EndedPart {
 export interface AssetPart {
   asset: PlannedAsset;
   unit: StandingUnit;
-  /** Index of the replacement unit. */
   newUnit: number;
   fields: readonly string[];
 }
 
-/** A change of a name only. */
 export interface WordingChange {
   instanceId: string;
   field: string;
@@ -105,9 +98,7 @@ export function wantedOf(order: OrderWithTree): WantedOrder {
 }
 
 /**
- * The changes that bring an order to the wanted state.
- * `held`, `named`: asset numbers that somebody has, or that the CRM names for somebody (`inOrderToStay`).
- * `reserved`: units whose index a new unit must not get.
+ * `held`, `named`: numbers that somebody has, or that the CRM names for somebody. `reserved`: units with taken indexes.
  */
 export function differenceOf(
   standing: OrderStanding,
@@ -177,13 +168,10 @@ function compareAsset(asset: PlannedAsset, units: readonly StandingUnit[], facts
   ];
 }
 
-/** The role of each unit, by the quantity and the numbers that the CRM wants. */
 interface Places {
-  /** Units that stay. Their contents are compared. */
   kept: StandingUnit[];
   /** Units with other asset terms. Each stays until its replacement exists. */
   changed: StandingUnit[];
-  /** Units with the right terms that are too many. */
   surplus: StandingUnit[];
   /** Units with other asset terms whose replacement exists. */
   outdated: StandingUnit[];
@@ -254,7 +242,6 @@ function exchangedFor(
   );
 }
 
-/** An empty unit needs no removal call. `by`: its replacement. */
 function endUnit(unit: StandingUnit, by?: StandingUnit): Difference {
   const { products, packages } = unit;
   if (products.length === 0) return { emptied: [unit] };

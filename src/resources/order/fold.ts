@@ -26,15 +26,12 @@ import type {
 import { compareBytes, isSameKey } from "../../engine/model/state-part.ts";
 
 export interface StandingParts {
-  /** By version: the placed form and the forms of later steps. */
   forms: ReadonlyMap<number, KeptOrder>;
   numbers: readonly FixedNumber[];
   licenceOrders: readonly LicenceOrder[];
   /** Oldest first, of all customers. */
   steps: readonly OrderStep[];
-  /** The customer that it was placed for, if it moved since. */
   placedFor?: RecordKey | undefined;
-  /** The customer to compute the standing for, if not the current one. */
   customer?: RecordKey | undefined;
 }
 
@@ -43,9 +40,7 @@ export interface OrderHistory {
   /** Undefined: the CRM does not know the order. */
   owner: RecordKey | undefined;
   parts: StandingParts;
-  /** By version: the forms that something was bought from. */
   forms: ReadonlyMap<number, OrderWithTree>;
-  /** The operation behind each step, by step number. */
   operations: ReadonlyMap<number, string>;
 }
 
@@ -65,7 +60,6 @@ export interface OrderPast {
   numberOf: (of: { customer: RecordKey; instanceId: string; unit: number; product: string }) => string | undefined;
 }
 
-/** A unit from its first purchase until its last part is removed. */
 export interface LineUnit {
   instanceId: string;
   unit: number;
@@ -79,7 +73,6 @@ export interface LineChange {
   units: 1 | -1 | 0;
   /** The product after the change, or before its removal. */
   product: StandingProduct;
-  /** The earlier state of a product that was priced or found again. */
   previous: StandingProduct | undefined;
   version: number;
 }
@@ -140,7 +133,6 @@ export function foldOrder({ order, placing, forms, steps, numberOf }: OrderPast)
   };
 }
 
-/** The standing of an order for its current customer, or for `customer`. */
 export function standingOf(
   placed: PlacedOrder,
   { forms, numbers, licenceOrders, steps, placedFor, customer }: StandingParts,
@@ -174,7 +166,6 @@ export function standingAfter(
 interface Purchase {
   channelOrderId: string;
   version: number;
-  /** Undefined: everything in the form. */
   items: readonly BoughtItem[] | undefined;
   licenceOrders: readonly LicenceOrder[];
 }
@@ -189,7 +180,6 @@ class CustomerFold {
   readonly #numberOf: OrderPast["numberOf"];
   readonly #units: Map<string, FoldedUnit>;
   readonly #ended: EndedProduct[];
-  /** The form version of each channel order number. */
   readonly #versions: Map<string, number>;
   #amount: Money | undefined;
 
@@ -275,7 +265,6 @@ class CustomerFold {
     return products.map((product) => this.#change(line, 1, product));
   }
 
-  /** Removes one product, of one purchase or of all, or the whole unit. */
   remove({ instanceId, unit, number, product, channelOrderId }: RemovedItem): LineChange[] {
     const key = unitKey(instanceId, unit);
     const stood = this.#units.get(key);
@@ -300,7 +289,7 @@ class CustomerFold {
     return changes;
   }
 
-  /** Restores an ended product as it was bought, under the number that M7 shows now. */
+  /** Restores an ended product in its bought form, under the number that M7 shows now. */
   standAgain({
     channelOrderId,
     version,

@@ -17,7 +17,6 @@ export type AssetTerms = Pick<
 export type FormProduct = Product<Commitment>;
 export type FormPackage = Package<Commitment>;
 
-/** The purchase that brought a product or package. */
 export interface Bought {
   channelOrderId: string;
   /** Undefined: not known. Never guess it. */
@@ -27,13 +26,11 @@ export interface Bought {
 export interface StandingProduct extends Bought {
   /** As bought, with the amount that was agreed last. */
   product: FormProduct;
-  /** The outermost package that contains it. */
   packageId: string | undefined;
   /** It had ended, and the platform shows it again. */
   found?: true;
 }
 
-/** A product that no longer exists, with the place where it was. */
 export interface EndedProduct {
   unit: Omit<StandingUnit, "products" | "packages">;
   standing: StandingProduct;
@@ -59,7 +56,6 @@ export interface StandingUnit {
   renews?: true;
 }
 
-/** The existing parts of an order at one customer, as the ledger knows them. */
 export interface OrderStanding {
   order: RecordKey;
   customer: RecordKey;
@@ -103,7 +99,6 @@ export function earlierOrders(own: RecordKey, instances: DesiredOrder["instances
   return takenOver(own, instances).map(({ from }) => from);
 }
 
-/** Key of a product that M7 may stop showing. */
 export function absentName(
   { instanceId, unit }: Pick<StandingUnit, "instanceId" | "unit">,
   { product, channelOrderId }: Pick<StandingProduct, "product" | "channelOrderId">,
@@ -119,7 +114,6 @@ export function productsOf<Passwords>(asset: Pick<Asset<Passwords>, "products" |
   return [...asset.products, ...asset.packages.flatMap((item) => productsUnder(item))];
 }
 
-/** The name of a product in E5 and M7. */
 export function uriOf({ gmsPid, appKey }: Pick<Product<unknown>, "gmsPid" | "appKey">): string | undefined {
   return gmsPid ?? appKey;
 }
@@ -148,9 +142,7 @@ export interface AwayOrder {
   owner: RecordKey;
   /** What exists here. `lost`: nobody knows. Undefined: it was never placed. */
   standing: OrderStanding | { lost: string } | undefined;
-  /** Why nobody knows which parts the new owner already has. */
   unclear: string | undefined;
-  /** Undefined: the CRM has no such record. */
   buyer: Desired<DesiredCustomer> | undefined;
   /** Reason code; undefined if nothing is known about the enterprise. */
   noEnterprise: string | undefined;
@@ -167,11 +159,9 @@ export interface LeftBehind {
 export interface UndoneOrder {
   /** Undefined: the order is not placed for this customer. */
   history: OrderHistory | undefined;
-  /** The current CRM record, pending or not. */
   now: { bodyHash: string; state: RecordState } | undefined;
 }
 
-/** The units that share a number: its own unit and the earlier ones that this unit continues. */
 export function unitsNamed({ namespace, orderId, instanceId, unit, continues = [] }: FixedNumber): EarlierUnit[] {
   return [{ namespace, orderId, instanceId, unit }, ...continues];
 }
@@ -183,7 +173,6 @@ export function numbersOfInstance(numbers: readonly FixedNumber[], { namespace, 
   return [...new Set(own.map(({ number }) => number))];
 }
 
-/** Other orders that share an asset number with this order. */
 export function sharingOrders(numbers: readonly FixedNumber[], { namespace, id }: RecordKey): RecordKey[] {
   if (numbers.every(({ continues }) => continues === undefined)) return [];
   const isOwn = (item: FixedNumber): boolean => item.orderId === id && item.namespace === namespace;
@@ -213,7 +202,6 @@ export interface OrderPlan {
   changes: StateChange[];
   blocks: Block[];
   endings: Endings[];
-  /** What its purchases continue, even those that produce no operation. */
   renewing: Renewing[];
 }
 
@@ -240,7 +228,6 @@ declare module "../../engine/plan/input.ts" {
     /** By order: the parts that exist, or may exist, for another customer. */
     left?: ReadonlyMap<string, LeftBehind> | undefined;
     away?: readonly AwayOrder[] | undefined;
-    /** The owners of earlier orders that belong to another customer, by order. */
     earlierOwners?: ReadonlyMap<string, RecordKey> | undefined;
     /** Earlier orders of the same customer that differ from the CRM and that this pass does not plan. */
     earlier?: readonly OrderWithTree[] | undefined;

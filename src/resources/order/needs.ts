@@ -14,10 +14,7 @@ import { amendedNumbers } from "./there-already.ts";
 import { Limits } from "./terms.ts";
 import { Sights } from "./removal-sights.ts";
 
-/**
- * The asset numbers whose M7 contents the plan needs: "all" if the ledger does not know a number.
- * `ends`: something may be removed. Undefined: nothing depends on M7.
- */
+/** The asset numbers to read in M7: "all" if the ledger misses a number. Undefined: nothing depends on M7. */
 function contentsNeeded(
   input: LoadedCustomer,
   options: Pick<PlanOptions, "settings" | "policies" | "repairs">,

@@ -7,7 +7,6 @@ import { placedBefore } from "./adoption.ts";
 import { isWanted } from "./model.ts";
 import type { OrderContext } from "./payload.ts";
 
-/** Whether the platform is known to show assets of a licence type (A43). */
 type IsShown = (licenseType: string) => Promise<boolean>;
 
 interface NotThere {
@@ -64,20 +63,17 @@ export const ifNotShown = {
     );
   },
 
-  /** Why it waits; undefined: it does not exist. */
   adopt: ({ order, waits, wasPlaced }: NotThere): Block | undefined => {
     if (!isWanted(order)) return undefined;
     return waits ?? (wasPlaced ? placedBefore(order) : undefined);
   },
 
-  /** `enterprise`: who created the customer's enterprise. */
   rebuild: (of: NotThere & { enterprise: "ours" | "others" | "none" }): Block | "counts as placed" | undefined => {
     const { order, waits, wasPlaced, enterprise } = of;
     const counts = isWanted(order) ? wasPlaced && enterprise !== "none" : enterprise === "others";
     return waits === undefined && counts ? "counts as placed" : ifNotShown.adopt(of);
   },
 
-  /** Whether it counts as the backup has it. */
   restore: async (licenseTypes: ReadonlySet<string>, isShown: IsShown): Promise<boolean> => {
     for (const type of licenseTypes) if (await isShown(type)) return false;
     return licenseTypes.size > 0;

@@ -62,7 +62,6 @@ declare module "../../engine/model/resource.ts" {
 interface Buying<S extends PurchaseShapes> {
   verb: "place order" | "add to order";
   bought: (id: string, customer: RecordKey, of: S["context"], licenceOrders: ReadonlyMap<number, string>) => Effect;
-  /** Asset numbers that may have existed before the purchase. */
   stood: (entry: Pick<JournalEntry<S>, "operation" | "context">) => readonly string[];
   counts: string;
 }
@@ -72,7 +71,7 @@ type PurchaseShapes = Omit<OrderShapes, "payload" | "after" | "context"> & {
   context: OrderShapes["context"];
 };
 
-/** The common part of both purchases by E5. No call reverses a purchase, and it must never be sent twice. */
+/** Nothing reverses a purchase by E5, and it must never be sent twice. */
 function buying<S extends PurchaseShapes>({ verb, bought, stood, counts }: Buying<S>) {
   return {
     endpoint: "E5",
@@ -155,7 +154,6 @@ const notShownEither =
   "it was bought again because the platform did not show what stood before it, and the platform does not show this " +
   "either, so not seeing it says nothing; a person looks and decides";
 
-/** Buys additions to a placed order, under a new channel order number. */
 const amend: OperationType<AmendmentShapes> = {
   ...amending,
   schemas: amendmentSchemas,
@@ -182,10 +180,9 @@ const amend: OperationType<AmendmentShapes> = {
 };
 
 /**
- * Removes whole assets if M7 shows nothing else in them; their holders lose them. Otherwise removes products, each by
- * its
- * licence order, with the limits and nodes that M7 shows. M6 and E8 prove nothing here. Unproven removals are planned
- * again from M7.
+ * Removes whole assets if M7 shows nothing else in them, with their holders. Otherwise removes products by licence
+ * order.
+ * M6 and E8 prove nothing here. Unproven removals are planned again from M7.
  */
 const remove: OperationType<DeletionShapes> = {
   endpoint: "E5",
@@ -223,10 +220,7 @@ const remove: OperationType<DeletionShapes> = {
   },
 };
 
-/**
- * Removes products from a package whose other products stay, or a package from an asset that stays. The effect on the
- * rest is unknown, so a person approves each call (A42).
- */
+/** Removes a part of a package. Its effect on the rest is unknown, so a person approves each call (A42). */
 const removeFromPackage: OperationType<DeletionShapes> = {
   ...remove,
   can: {
@@ -237,8 +231,7 @@ const removeFromPackage: OperationType<DeletionShapes> = {
 };
 
 /**
- * Removes a product of unknown licence order from all orders of the customer. A person approves each call, gives a
- * reason, and settles unknown outcomes.
+ * Removes a product of unknown licence order from all orders. A person approves each call and settles unknown outcomes.
  */
 const removeEverywhere: OperationType<DeletionShapes> = {
   ...remove,

@@ -28,7 +28,6 @@ export const orderContext = z.object({
       customerId: z.string(),
       numbers: z.array(z.string()),
       products: z.array(z.string()),
-      /** The number of its products, counted once per asset number. */
       standing: z.int(),
     }),
   ),
@@ -92,7 +91,6 @@ function promisedOf(record: BatchOrderRequest["orderList"][number]): OrderContex
   return { sequence, licenseType, customerId, numbers, products, standing };
 }
 
-/** In the form that the settings name; null if they name none. */
 const time = z.union([z.string(), z.number(), z.null()]);
 const marker = privateMarker.optional();
 
@@ -155,7 +153,6 @@ const asset = z.object({
 });
 export type AssetRecord = z.infer<typeof asset>;
 
-/** The customer fields of every order record, for purchases and deletions (E5). */
 export const customerFields = {
   customerName: marker,
   channelCustomerId: z.string(),
@@ -182,7 +179,7 @@ const record = z.object({
 });
 export type OrderRecord = z.infer<typeof record>;
 
-/** What one call bought under one asset number. `packages`: outermost packages only. */
+/** A purchase under one asset number. `packages`: outermost packages only. */
 const boughtItem = z.object({
   instanceId: z.string(),
   unit: z.int(),
@@ -196,7 +193,7 @@ export type BoughtItem = z.infer<typeof boughtItem>;
 /** `stood`: the unit existed before. */
 const amendedItem = boughtItem.omit({ number: true, continues: true }).extend({ stood: z.boolean() });
 
-/** What was removed from one asset number. `product: null`: everything under the number. */
+/** A removal from one asset number. `product: null`: everything under the number. */
 export const removedItem = z.object({
   instanceId: z.string(),
   unit: z.int(),
@@ -221,7 +218,6 @@ const orderPayload = {
   orderList: z.array(record),
 };
 
-/** E5 as plan and journal keep it: the wire form with references and markers. */
 export const orderSchemas = {
   target: z.object({}),
   payload: z.object({ ...orderPayload, channelOrderId: z.string() }),
@@ -261,9 +257,8 @@ export interface SentPackage extends SentItem {
 }
 
 /**
- * The products and packages of an E5, under each of their asset numbers. `numberOf`: the number that a unit was bound
- * to.
- * A unit without one was never sent. `fields` keeps values that no reading returns, but never licence passwords.
+ * What an E5 carried, under each asset number. `numberOf` gives a unit's bound number; without one it was never sent.
+ * `fields` keeps values that no reading returns, but never licence passwords.
  */
 export function sentItems(
   { orderList }: Pick<OrderShapes["payload"], "orderList">,

@@ -114,7 +114,6 @@ export function driftedOrders(
   return [...(standings?.values() ?? [])].flatMap((standing) => ("lost" in standing ? [] : standing));
 }
 
-/** M6 and M7 decide whether these orders need a repair. */
 function ordersToRepair(...given: Parameters<typeof driftedOrders>): string[] {
   return driftedOrders(...given)
     .filter((standing) => repairedNumbers(standing).length > 0)
@@ -135,12 +134,10 @@ function ordersByContents(
   ]);
 }
 
-/** `taken`: units that orders planned earlier renew. */
 export type OrdersGiven = Prepared & Pick<RenewalsGiven, "taken">;
 
 type OrderOptions = Pick<PlanOptions, "settings" | "policies" | "repairs">;
 
-/** The result of the orders stage. An order that is missing here needs nothing. */
 export interface OrderStage extends Pick<OrderPlan, "meant" | "changes" | "endings"> {
   blocks: BlockedRecord[];
   /** Asset numbers of orders that moved away. They are not assigned to anybody any more. */
@@ -213,7 +210,6 @@ function withoutSharedNumbers(
   });
 }
 
-/** Numbers of orders that moved away and that no remaining order has. */
 function withoutStaying(numbers: readonly string[], { away = [], known }: OrdersGiven): readonly string[] {
   if (numbers.length === 0) return numbers;
   const moving = new Set(away.map(({ order }) => formatKey(order.key)));
@@ -272,7 +268,6 @@ function planArrival(
   return blockedBy(considered === "act" ? { code: orderMoving, reason, again: true } : considered);
 }
 
-/** Whether the parts at the previous customer already match the CRM. */
 function isAsLeft({ known }: OrdersGiven, order: OrderWithTree, { standing }: LeftBehind): boolean {
   return !("lost" in standing) && isEmpty(differenceOf(standing, wantedOf(order), { held: heldNumbers(known) }));
 }
@@ -334,7 +329,6 @@ function place(given: OrdersGiven, order: OrderWithTree, settings: AssumptionSet
 
 const nothingRenewed: Renewing = { taken: [], isUnnumbered: false };
 
-/** The payload of a purchase for the customer, or why nothing can be bought. */
 export function purchaseOf(
   given: OrdersGiven,
   order: OrderWithTree,

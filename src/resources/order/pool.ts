@@ -10,21 +10,18 @@ import type { EngineDependencies } from "../../engine/customer.ts";
 import type { Unready } from "../../engine/send.ts";
 import type { OrderWithTree } from "../../engine/model/desired.ts";
 
-/** Pool operations belong to no customer. */
 const poolOwner: RecordKey = { namespace: "", id: "" };
 /** After this many failed E9 calls in a row, the whole run stops asking. */
 const mostRefills = 3;
 const notGiven = "the order service gave no asset numbers (E9)";
 
 /**
- * Asset numbers are taken from E9 in batches, kept in the ledger before use, and fixed to an instance for good. A lost
- * answer spends its numbers: the gap is recorded and a new call is made.
+ * Takes asset numbers from E9 in batches, keeps them in the ledger before use, and fixes each to one instance for good.
  */
 export class NumberPool implements AssetNumbers {
   readonly #deps: EngineDependencies;
   readonly #oneAtATime = pLimit(1);
   #vainInRow = 0;
-  /** The outcome of the last call is unknown. */
   #unanswered = false;
 
   constructor(deps: EngineDependencies) {
@@ -44,7 +41,6 @@ export class NumberPool implements AssetNumbers {
     const clash = await this.#fixShown(customer, assets, keep);
     if (clash !== undefined) return clash;
     const wanted = assets.flatMap((asset) => {
-      // A unit that continues an earlier one has its number.
       const units = newUnitsOf(asset);
       if (units.length === 0) return [];
       const licenseType = licenseTypes.find((type) => type === asset.licenseType);
@@ -134,7 +130,7 @@ export class NumberPool implements AssetNumbers {
         this.#vainInRow = 0;
         return undefined;
       case "unknown":
-        // The numbers are spent; the next call takes others.
+        // The numbers of a lost answer are spent; the next call takes others.
         this.#vainInRow += 1;
         return undefined;
       case "rejected":

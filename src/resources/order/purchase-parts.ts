@@ -9,7 +9,6 @@ import type { AddedPart, ReplacedPart } from "./difference.ts";
 import { renewedIn, type PlannedPackage, type PlannedProduct, type PurchasedAsset } from "./records.ts";
 import type { Renewing } from "./renewals.ts";
 
-/** `renewed`: units that continue earlier ones, by asset instance. */
 export interface MadePurchase {
   payload: Omit<DraftOperation<"place-order">["payload"], "channelOrderId">;
   renewed: ReadonlyMap<string, RenewedUnit[]>;
@@ -30,7 +29,6 @@ export interface Purchase {
   packages: PlannedPackage[];
 }
 
-/** Additions, and the new forms of replaced parts. */
 export function purchasesOf(added: readonly AddedPart[], replaced: readonly ReplacedPart[]): Purchase[] {
   const parts: Pick<AddedPart, "asset" | "unit" | "given" | "standing" | "products" | "packages">[] = [
     ...added,
@@ -53,7 +51,7 @@ export function purchasesOf(added: readonly AddedPart[], replaced: readonly Repl
 
 /**
  * If not everything can be sent, buys what can be sent alone; a package alone in an asset cannot (A23). `rest`: why the
- * others wait. All stays together if nothing can be bought alone, or if another block applies.
+ * others wait.
  */
 export function soldApart(
   purchases: readonly Purchase[],
@@ -83,7 +81,6 @@ export function boughtText(purchases: readonly Purchase[]): string {
   return countedParts(units, products, "with");
 }
 
-/** Units of one asset with the same contents become one asset of the payload. */
 export function purchasedAssets(purchases: readonly Purchase[]): PurchasedAsset[] {
   const idsOf = (items: readonly { id: string }[]): string[] => items.map(({ id }) => id);
   return grouped(purchases, ({ part, products, packages }) => [part.asset.id, idsOf(products), idsOf(packages)]).map(

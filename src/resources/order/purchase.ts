@@ -44,9 +44,7 @@ type AmendmentContext = AmendmentShapes["context"];
 /** `licenceOrders` by sequence, as far as known. */
 export type OrderEffect = (id: string, licenceOrders: ReadonlyMap<number, string>) => Effect;
 
-/**
- * Validates a bound E5 against the contract and makes its call. Success requires a licence order for each order record.
- */
+/** Its success requires a licence order for each order record. */
 export function prepareOrder<S extends Shapes>(
   { operation, wire }: Pick<Bound<S>, "operation" | "wire">,
   schema: z.ZodType<BatchOrderRequest>,
@@ -225,7 +223,6 @@ function renewals(operationId: string, customer: RecordKey, context: OrderContex
   ];
 }
 
-/** Keeps the number that each unit was bound to. */
 export function amendmentContextOf(
   { after, payload }: Pick<Draft<AmendmentShapes>, "after" | "payload">,
   request: BatchOrderRequest,
@@ -318,7 +315,6 @@ export function orderBought(
   };
 }
 
-/** Ends the vanished parts that the purchase replaces. */
 function goneBefore(operationId: string, customer: RecordKey, { order, gone = [] }: AmendmentContext): StateChange[] {
   if (gone.length === 0) return [];
   const numbers = gone.flatMap(({ product, number }) => (product === null && number !== null ? [number] : []));

@@ -26,7 +26,6 @@ interface Reading {
   standing: OrderStanding;
   contents: ShownContents;
   limits: Limits;
-  /** All that the ledger knows of the customer. */
   numbers: readonly FixedNumber[];
   /** Numbers of existing units. Other units cannot have them. */
   taken: ReadonlySet<string | undefined>;
@@ -37,11 +36,7 @@ interface Found extends Pick<ReadBack, "seen" | "unseen" | "otherwise"> {
   removed: RemovedItem[];
 }
 
-/**
- * Reads back an order that a person amended on the platform. M7 must show additions and changes, and not the ended
- * parts.
- * Where M7 is silent, that person's statement counts.
- */
+/** Reads back an order that a person amended on the platform. Where M7 is silent, that person's statement counts. */
 export function readBackOrder(
   order: OrderWithTree,
   standing: OrderStanding,
@@ -115,7 +110,6 @@ function readAdded(
   return { ...joined(shown), bought: [{ item, rows }], rows };
 }
 
-/** The earlier unit with this number, if the asset continues one and is new. */
 function earlierOf(
   { numbers, standing: { order, units } }: Reading,
   { id, continues }: AddedPart["asset"],
@@ -166,7 +160,6 @@ function readShown(
   return { rows: [], unseen: [`the product ${product.id}`] };
 }
 
-/** The dates and the term that M7 shows and the settings can read, and those that differ. */
 function datesShown(
   row: ShownProduct,
   product: PlannedProduct,

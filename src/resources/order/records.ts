@@ -8,7 +8,6 @@ import type { Block } from "../../engine/plan/records.ts";
 import type { CustomerNumbers } from "../../engine/plan/input.ts";
 import { uriOf } from "./model.ts";
 
-/** Licence passwords are markers here. */
 export type PlannedProduct = Product<PrivateMarker>;
 export type PlannedPackage = Package<PrivateMarker>;
 export type PlannedAsset = Asset<PrivateMarker>;
@@ -16,14 +15,12 @@ export type PlannedAsset = Asset<PrivateMarker>;
 /** The bought part of an asset. `units` absent: the first units. `renewed`: units that continue earlier ones. */
 export type PurchasedAsset = PlannedAsset & { units?: number[]; renewed?: RenewedUnit[] };
 
-/** A value that cannot be sent. */
 export interface PayloadFault {
   instanceId: string;
   field: string;
   message: string;
 }
 
-/** The setting and the width of each time in a payload (A20). */
 const timeUses = {
   "asset-limit": { codec: "assetLimit", width: "long" },
   "product-limit": { codec: "productLimit", width: "long" },
@@ -55,8 +52,7 @@ export const orderableFields = [
 ] as const;
 
 /**
- * The order records of a purchase: one per licence type, assets in the order of their ids (E5). Send them only if
- * `checkPayload` finds no fault.
+ * One record per licence type, assets in the order of their ids (E5). Send them only if `checkPayload` finds no fault.
  */
 export function newBuyRecords(
   settings: AssumptionSettings,
@@ -207,7 +203,6 @@ function limitDates(
   };
 }
 
-/** A payload value that needs a setting (`use`), is a time, or cannot be sent (`fault`). */
 interface Content {
   instanceId: string;
   field: string;
@@ -216,7 +211,6 @@ interface Content {
   fault?: string;
 }
 
-/** The settings that these assets need, and the values that cannot be sent. */
 export function checkPayload(
   settings: AssumptionSettings,
   assets: readonly PurchasedAsset[],
@@ -299,7 +293,6 @@ export const unknownCustomer: Block = {
   again: true,
 };
 
-/** A purchase may name one asset in several parts, so the units are joined by asset instance. */
 export function renewedUnits(assets: readonly PurchasedAsset[]): Map<string, RenewedUnit[]> {
   const byAsset = Map.groupBy(
     assets.filter(({ renewed }) => renewed !== undefined),

@@ -19,14 +19,11 @@ export type EndingPolicy =
   | `orders.${"ended" | "cancelled" | "deleted" | "replaced" | "assetChanged" | "moved"}`
   | "drift.extra";
 
-/** What ends of an order, and by which policy. */
 export interface Endings {
   order: OrderStanding;
   parts: readonly EndedPart[];
-  /** Known asset numbers of units that end completely. */
   units: ReadonlySet<string>;
   why: EndingPolicy;
-  /** The reason, in words. */
   what: string;
   /** Purchases that replace it, of this or another order. Nothing is removed before them. */
   needs: Need[];
@@ -43,7 +40,6 @@ export type Removal = DraftOperation<RemovalKind>;
 export interface GoingRow {
   row: ProductInstance;
   standing: StandingProduct;
-  /** M7 or the ledger knows its licence order. */
   isOwned: boolean;
   by: Replacing | undefined;
   /** The copy of a package product in the asset. It is not counted. */
@@ -72,7 +68,6 @@ export interface Removing {
 }
 
 export interface Batch extends Omit<RemovalPart, "ending" | "whole"> {
-  /** The whole asset is removed. */
   asset: boolean;
   /** The unit ends, but its asset stays for other contents. */
   ends: boolean;
@@ -101,10 +96,7 @@ export function wholeUnit({ instanceId, unit, number }: Pick<StandingUnit, "inst
   return { instanceId, unit, number: number ?? null, ...whole } satisfies RemovedItem;
 }
 
-/**
- * Records parts that vanished without a call. Numbers of whole units end too, unless a renewal shares them.
- * `numbers`: all that the ledger knows of the customer.
- */
+/** Records parts that vanished without a call, and the end of their numbers, unless a renewal shares those. */
 export function removedWithoutCall(
   { order, customer }: Pick<OrderStanding, "order" | "customer">,
   { items, products, origin }: Pick<OrderRemoved, "items" | "products" | "origin">,
@@ -160,12 +152,10 @@ function isReplaced({ by, row }: GoingRow, contents: RemovalsGiven["observed"]["
 
 export interface RemovalCall {
   ending: Endings;
-  /** Products of packages that partly stay. A person approves each call (A42). */
   packaged: boolean;
   batches: Batch[];
 }
 
-/** A whole asset, or one product of a known licence order. */
 interface Going {
   part: RemovalPart;
   rows: readonly GoingRow[];
@@ -175,9 +165,9 @@ interface Going {
 }
 
 /**
- * Divides the removals of an order into calls: one per policy, and one more for package products. A call that names a
- * twin
- * removes both, so twins go into one call, under the policy that needs more approval.
+ * Divides removals into calls: one per policy, and one more for package products. A call that names a twin removes
+ * both,
+ * so twins go into one call, under the policy that needs more approval.
  */
 export function callsOf(parts: readonly RemovalPart[], policies: Policies, limits: Limits): RemovalCall[] {
   const going = withTwinsTogether(parts.flatMap(goingOf), policies, limits);

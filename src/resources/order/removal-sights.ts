@@ -16,7 +16,6 @@ export interface Gone {
   products: number;
 }
 
-/** The decision about one part: remove `goes`, record `gone`, or wait. */
 export type Decided = { goes: RemovalPart | undefined; gone: Gone[] } | Block;
 
 export class Sights {
@@ -32,7 +31,6 @@ export class Sights {
     this.#numbers = numbersFound(given, ending);
   }
 
-  /** Products missing from M7 although it shows their asset, by `absentName`. */
   absent({ unit, products }: EndedPart): string[] {
     const reading = this.#given.observed.contents?.get(this.#numberOf(unit) ?? "");
     if (reading === undefined || reading.bare) return [];
@@ -101,11 +99,7 @@ export class Sights {
   }
 }
 
-/**
- * Finds unknown numbers in M7. This works only if all units of the instance lose the same: then it does not matter
- * which is
- * which.
- */
+/** Finds unknown numbers in M7, if all units of the instance lose the same: then it does not matter which is which. */
 function numbersFound({ observed }: RemovalsGiven, { order, parts }: Endings): ReadonlyMap<StandingUnit, string> {
   const taken = new Set(order.units.flatMap((unit) => unit.number ?? []));
   const unknown = order.units.filter((unit) => unit.number === undefined);
@@ -159,8 +153,8 @@ function notShown({ order }: Endings, unit: StandingUnit, bare?: string): Block 
 }
 
 /**
- * Why an asset that is lent, or may be lent, stays. M6 shows this per asset. E8 shows only which locks are for lending.
- * M8 shows which locks are lent and to whom, but not their contents.
+ * M6 shows whether an asset is lent. E8 shows only which locks are for lending. M8 shows which locks are lent and to
+ * whom, but not their contents.
  */
 function lent(number: string, { asset }: AssetReading, loans: Observed["loans"]): Block | undefined {
   const lock = loans?.find((loan) => loan.lock === number);
@@ -190,10 +184,7 @@ function lentNow(number: string, asset: ObservedAsset, loans: readonly ObservedL
   return { code: "asset.lent", reason, again: true };
 }
 
-/**
- * What M7 shows of one product to remove. `unowned`: its licence order is unknown.
- * `repeated`: the copy of a package product in the asset (A23).
- */
+/** `unowned`: nobody knows its licence order. `repeated`: the copy of a package product in the asset (A23). */
 export type ProductSight =
   | { is: "shown"; row: ProductInstance; repeated?: ProductInstance }
   | { is: "gone" }
@@ -254,10 +245,7 @@ function withNote(sight: ProductSight, note: string): ProductSight {
   return { ...sight, block: { ...sight.block, reason: sight.block.reason + note } };
 }
 
-/**
- * The copy of a package product in the asset. Both rows match in all that a deletion compares, so one call removes
- * both.
- */
+/** The copy of a package product in the asset. A deletion cannot tell both rows apart, so one call removes both. */
 function repeatedOf(
   rows: readonly ProductInstance[],
   { packageId }: StandingProduct,
@@ -283,9 +271,7 @@ interface Differing {
   bought: string | number | undefined;
 }
 
-/**
- * The first term in M7 that differs from the purchase. A deletion matches by these terms, so an empty one differs too.
- */
+/** The first term that differs from the purchase. A deletion matches by these terms, so an empty one differs too. */
 function otherTerms(
   row: ProductInstance,
   unit: StandingUnit,

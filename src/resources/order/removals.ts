@@ -28,16 +28,11 @@ export interface RemovalStage {
   endingNumbers: ReadonlySet<string>;
 }
 
-/** `buys`: the same plan buys something for the customer. */
 type RemovalOptions = Pick<PlanOptions, "settings" | "policies" | "takingBlocked"> & { buys: boolean };
 
 type OrderRemovals = Pick<RemovalStage, "meant" | "changes"> & { blocks: Block[] };
 
-/**
- * Plans removals (E5 delete_product, delete_asset) from what M7 shows now. Never deletes by guess what M7 does not
- * show, or
- * shows differently.
- */
+/** Plans removals (E5 delete_product, delete_asset). Never deletes what M7 does not show, or shows differently. */
 export function planRemovals(given: RemovalsGiven, endings: readonly Endings[], options: RemovalOptions): RemovalStage {
   const stopped = options.takingBlocked ?? quarantineBlock(given);
   const unwanted = unwantedOf(endings);
@@ -57,7 +52,6 @@ export function planRemovals(given: RemovalsGiven, endings: readonly Endings[], 
   };
 }
 
-/** `going`: units of all orders that end completely and wait for nothing. */
 function planOrder(
   removing: Removing,
   endings: readonly Endings[],
@@ -97,7 +91,6 @@ function decide(
   return block === undefined ? { goes, gone } : { gone, block };
 }
 
-/** Numbers whose units all end completely, in whatever orders. */
 function endingWhole(endings: readonly Endings[], numbers: readonly FixedNumber[]): string[] {
   const going = wholeUnits(endings);
   const staying = new Set(numbers.filter((item) => !going.has(unitName(item))).map(({ number }) => number));
@@ -153,7 +146,6 @@ function withoutTwins(
   const blocks: Block[] = [];
   let free = parts;
   for (;;) {
-    // A deletion from all orders is a call of its own that a person must approve.
     const going = new Set(free.flatMap((part) => part.rows.flatMap(({ row, isOwned }) => (isOwned ? [row] : []))));
     const twinIn = ({ rows, reading }: RemovalPart): [GoingRow["row"], GoingRow["row"]] | undefined => {
       for (const { row, isOwned } of rows) {

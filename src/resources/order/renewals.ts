@@ -16,22 +16,18 @@ import { numbersShown } from "./shown-orders.ts";
 export type RenewalsGiven = Pick<CustomerInput, "customer" | "standings" | "earlierOwners" | "earlier" | "orders"> & {
   known: Pick<Known, "placedOrders" | "numbers" | "assignments">;
   observed: Pick<CustomerInput["observed"], "unclearOrders" | "contents" | "allContents">;
-  /** Units that orders planned earlier renew, by `unitName`, with the order that renews each. */
   taken?: ReadonlyMap<string, RecordKey> | undefined;
 };
 
-/** What a purchase renews, even if the purchase turns out to be blocked. */
 export interface Renewing {
-  /** Earlier units that it continues, by `unitName`. */
   taken: readonly string[];
   /** It needs the number of an earlier unit that only a full reading of the enterprise may show. */
   isUnnumbered: boolean;
 }
 
 /**
- * Gives each unit that continues an earlier one the number of that unit (E5: assetNos), or says why nothing is bought.
- * An earlier number is never guessed, and a unit is renewed only once. Surplus units get new numbers. The contract
- * names no other field for a renewal, so `transferedAssetNum` is sent as the CRM gives it.
+ * Gives each unit that continues an earlier one its number (E5: assetNos). Numbers are never guessed, and a unit is
+ * renewed only once. No other field names a renewal, so `transferedAssetNum` is sent as the CRM gives it.
  */
 export function withRenewals(
   given: RenewalsGiven,
@@ -49,7 +45,6 @@ export function withRenewals(
   return { assets: renewed, renewing: { taken: [...here.keys()], isUnnumbered: false } };
 }
 
-/** `here`: earlier units that assets of this order continue already, each with its asset. */
 interface Buying {
   given: RenewalsGiven;
   order: RecordKey;
@@ -63,7 +58,6 @@ interface Renewal extends Buying {
   named: string;
 }
 
-/** `units` lists what was found before a block too. */
 type Found = { units: readonly RenewedUnit[]; block?: Block; isUnnumbered?: boolean };
 type Blocked = { units: []; block: Block };
 
@@ -101,7 +95,6 @@ function earlierUnits(buying: Buying, asset: PurchasedAsset): Found {
   return underEarlierNumbers(renewal, units, free);
 }
 
-/** Gives each unit the number of an earlier one. Surplus units are left out. */
 function underEarlierNumbers(renewal: Renewal, units: readonly number[], free: readonly Candidate[]): Found {
   const { given, named } = renewal;
   const numbered = withShownNumbers(free, given);
@@ -135,11 +128,9 @@ export function unitsIn({ standings }: Pick<RenewalsGiven, "standings">, order: 
 interface Candidate {
   unit: StandingUnit;
   earlier: EarlierUnit;
-  /** Only M7 shows its number; the ledger does not know it. */
   shown?: true;
 }
 
-/** The units of the earlier asset, or the units that continued them and are handed on themselves. */
 function candidatesOf(renewal: Renewal, own: readonly StandingUnit[]): Candidate[] {
   const { from, given } = renewal;
   const handed = handedOn(renewal);
@@ -163,10 +154,7 @@ function handedOn({ given, order, from, continues }: Renewal): Candidate[] {
   });
 }
 
-/**
- * Whether the asset continued already. A missing unit is then new, even if its earlier unit ended or did not move
- * along.
- */
+/** Whether the asset continued already; then a missing unit is new. */
 function isMore({ given: { known, customer, standings }, order, asset: { id } }: Renewal): boolean {
   const own = standings?.get(formatKey(order));
   const ended = own === undefined || "lost" in own ? [] : own.ended;
@@ -256,13 +244,11 @@ function lackingOf(renewal: Renewal, candidates: readonly Candidate[], stand: nu
   return foundNot("order.earlier-too-few", reason);
 }
 
-/** A wanted order of this customer that may not agree with the CRM yet. */
 function stillWanted({ orders, earlier = [] }: RenewalsGiven, of: RecordKey): OrderWithTree | undefined {
   const order = [...orders, ...earlier].find(({ key }) => isSameKey(key, of));
   return order === undefined || order.state === "absent" || order.body.cancelled ? undefined : order;
 }
 
-/** `instanceId`: only if the order is the one being planned. */
 interface Renewer {
   order: RecordKey;
   instanceId: string | undefined;
@@ -327,7 +313,6 @@ function earlierOf({ namespace, id: orderId }: RecordKey, { instanceId, unit }: 
   return { namespace, orderId, instanceId, unit };
 }
 
-/** Nearest first. */
 function chainOf(numbers: readonly FixedNumber[], of: EarlierUnit): readonly EarlierUnit[] {
   return numbers.find((item) => unitName(item) === unitName(of))?.continues ?? [];
 }

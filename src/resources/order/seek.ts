@@ -43,7 +43,6 @@ type Order = OrderWithTree;
 /** An order that M7 shows. `shown: undefined`: nothing is left of it, but it counts as placed. */
 export interface FoundOrder {
   order: Order;
-  /** The customer whose enterprise shows it. */
   customer: RecordKey;
   channelOrderId: string;
   shown: ShownOrder | undefined;
@@ -52,16 +51,13 @@ export interface FoundOrder {
   amendments: readonly ShownAmendment[];
 }
 
-/** Restores orders during a rebuild, as changes that are recorded together. */
 export interface RebuildOrders {
   placed(knows: CustomerState, found: FoundOrder): Promise<StateChange[]>;
-  /** The parts of a moved order in the enterprise of another customer. */
   left(found: FoundOrder): Promise<StateChange[]>;
 }
 
 interface Compared {
   adopted: StateChange[];
-  /** Orders that are shown only in part or in another form. */
   partial: Map<string, Block>;
   /** Orders that may exist although M7 does not show them here. */
   hidden: Map<string, Block>;
@@ -69,11 +65,9 @@ interface Compared {
 
 /**
  * Looks for existing orders, so that crm-sync never places one twice. Before the first order it reads all assets
- * ((M6 ∪ E8) → M7) and keeps the result. Later orders are compared with that.
- * An order counts as placed only if M7 shows all its products in the CRM's form under its channel order number. If it
- * shows a part or another form, or its silence proves nothing (A43), the order waits for a person. An unwanted order
- * that M7 shows counts as placed, so that its removal is planned. An order in another customer's enterprise waits for
- * a rebuild.
+ * ((M6 ∪ E8) → M7) and keeps the result. An order counts as placed only if M7 shows all its products in the CRM's form
+ * under its number. A partial or different form, or silence that proves nothing (A43), waits for a person.
+ * An unwanted order that M7 shows counts as placed, so that its removal is planned.
  */
 export class OrderAdoption implements Seeking {
   readonly #deps: Pick<EngineDependencies, "ledger" | "settings">;
@@ -131,20 +125,18 @@ export class OrderAdoption implements Seeking {
     };
   }
 
-  /** Reads and keeps everything that the enterprise shows. Orders of other customers may be among it. */
+  /** Keeps everything that the enterprise shows, also orders of other customers. */
   async look(knows: CustomerState): Promise<void> {
     const link = readLink(knows.held);
     if (link !== undefined) this.#examination ??= await examine(this.#deps, this.#snapshot, knows, link);
   }
 
-  /** Moved orders whose unknown remains here have vanished completely. */
   #gone(loaded: LoadedCustomer): StateChange[] {
     const numbers = [...(this.#examination?.shown.keys() ?? [])];
     if (this.#examination === undefined || this.#examination.bareAssets.length > 0) return [];
     const { settings } = this.#deps;
     return unclearIn(loaded).flatMap((order): StateChange[] => {
       const placed = loaded.known.placedOrders.get(formatKey(order.key))?.channelOrderId;
-      // Its channel order number may have changed since it was found.
       const isShownStill = [channelNumberOf(this.#deps, order), placed].some((channelOrderId) => {
         if (channelOrderId === undefined) return false;
         const nOf = amendmentsOf(settings, { order: order.key, channelOrderId });
@@ -193,10 +185,7 @@ export class OrderAdoption implements Seeking {
     return compared;
   }
 
-  /**
-   * An order in another enterprise is at home there. If an enterprise could not be read, the order waits. An unwanted
-   * order counts as ended.
-   */
+  /** If an enterprise could not be read, the order waits. An unwanted order counts as ended. */
   async #notShownHere(
     knows: CustomerState,
     { known: { link } }: LoadedCustomer,
@@ -247,10 +236,7 @@ export class OrderAdoption implements Seeking {
     return [...otherThanWanted(order, shown, this.#deps.settings), ...twice];
   }
 
-  /**
-   * Counts an order as placed, unless the ledger or another order has its number; then it waits. `left`: other places
-   * that show parts of it. Returns whether it counts as placed.
-   */
+  /** Waits if the ledger or another order has the number. Returns whether the order counts as placed. */
   async #adopt(
     knows: CustomerState,
     found: FoundOrder,
@@ -283,7 +269,6 @@ export class OrderAdoption implements Seeking {
     return await this.#deps.ledger.state.shownOrder(loaded.customer, channelOrderId);
   }
 
-  /** `isMade`: crm-sync created the enterprise. The order may then be in the previous customer's enterprise. */
   async #mayBeThere(order: Order, isMade: boolean): Promise<Block | undefined> {
     const types = order.body.instances.flatMap((item) => (item.kind === "asset" ? [item.licenseType] : []));
     const hiddenType = await hiddenTypeOf(
@@ -299,7 +284,6 @@ export class OrderAdoption implements Seeking {
   }
 }
 
-/** No order is placed before the enterprise has been read. */
 function unreadOf(orders: readonly Order[], unread: Block): Sought {
   return { adopted: [], unclear: new Map(orders.map((order) => [formatKey(order.key), unread])), unread };
 }
@@ -309,7 +293,6 @@ function readLink({ known: { link } }: LoadedCustomer): Link | undefined {
   return link?.origin === "created" ? undefined : link;
 }
 
-/** Orders that moved away, or away and back, and whose remains here are unknown. */
 function unclearIn({ away = [], unclear = [] }: LoadedCustomer): readonly Order[] {
   const lost = away.filter(({ standing }) => standing !== undefined && "lost" in standing);
   return [...lost.map(({ order }) => order), ...unclear];

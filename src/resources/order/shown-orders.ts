@@ -30,9 +30,7 @@ export interface ShownAt extends Shown {
 type Dependencies = Pick<EngineDependencies, "ledger" | "settings">;
 
 /**
- * What enterprises of other customers show of an order, under its own number or those of its amendments. First the
- * place
- * with its own number, otherwise the one with the latest amendment.
+ * What enterprises of other customers show of an order. First the one with its own number, then by latest amendment.
  */
 export async function shownElsewhere(
   deps: Dependencies,
@@ -58,7 +56,6 @@ export async function shownElsewhere(
   return places.toSorted((one, other) => rank(other) - rank(one));
 }
 
-/** Numbers that orders have as their own, so they are not amendments. */
 async function ownNumbers(deps: Dependencies, customer: RecordKey, numbers: readonly string[]): Promise<Set<string>> {
   const { orders } = deps.ledger.state.load(customer);
   const own = new Set(orders.map((order) => channelNumberOf(deps, order)));
@@ -79,14 +76,14 @@ interface ShownNow {
 
 export interface Examination {
   shown: Map<string, ShownNow>;
-  /** Assets in which M7 shows neither a product nor a package. */
   bareAssets: string[];
   types: ReadonlySet<string>;
 }
 
 /**
- * Reads and keeps everything that an enterprise shows ((M6 ∪ E8) → M7, E3). It counts as examined only if no asset is
- * ambiguous. Only then do vanished observations end.
+ * Reads and keeps what an enterprise shows ((M6 ∪ E8) → M7, E3). Only if no asset is ambiguous does it count as
+ * examined,
+ * and only then do vanished observations end.
  */
 export async function examine(
   { ledger }: Pick<EngineDependencies, "ledger">,
@@ -186,7 +183,6 @@ export interface ShownAmendment {
 interface Amended {
   order: RecordKey;
   channelOrderId: string;
-  /** Numbers that belong to other orders. */
   others: ReadonlySet<string>;
   numbers: readonly string[];
 }
@@ -224,7 +220,6 @@ export function purchasesShown({ own, amendments }: Pick<Shown, "own" | "amendme
 /** Placeholder for `n` in the template. No number contains it. */
 const anyNumber = "\u0000";
 
-/** The common prefix of all amendment numbers of an order (A16). */
 export function beginningOf(
   { amendmentOrderIdTemplate }: Pick<AssumptionSettings, "amendmentOrderIdTemplate">,
   { order: { namespace, id }, channelOrderId: order }: Pick<Amended, "order" | "channelOrderId">,
@@ -259,10 +254,8 @@ function shownTogether(shown: readonly ShownOrder[]): ShownOrder {
 }
 
 /**
- * Finds unknown asset numbers of an instance in M7 of the whole enterprise ((M6 ∪ E8) → M7). Exactly as many free
- * numbers as
- * units must show all the products, and no other number any of them. The units are equal, so any assignment is right.
- * `doubt`: why this fails.
+ * Finds unknown asset numbers in M7 of the whole enterprise. As many free numbers as units must show all the products,
+ * and no other number any of them. The units are equal, so any assignment is right. `doubt`: why this fails.
  */
 export function numbersShown(
   units: readonly StandingUnit[],

@@ -3,7 +3,6 @@ import type { RefusalFacts } from "../../engine/model/operation-type.ts";
 import type { Snapshot } from "../../platform/snapshot.ts";
 import type { OrderContext } from "./payload.ts";
 
-/** `standing`: products, counted once per asset number that shows them. */
 interface SeenRecord {
   sequence: number;
   seen: number;
@@ -11,15 +10,13 @@ interface SeenRecord {
   numbersSeen: number;
   numbers: number;
   standing: number;
-  /** Expected `standing` of the complete order; undefined if the operation does not give it. */
+  /** `standing` of the complete order; undefined if the operation does not give it. */
   promised: number | undefined;
 }
 
-/** How much of an order the platform shows, by order record. */
 export interface OrderSight {
   records: SeenRecord[];
   licenceOrders: Map<number, string>;
-  /** All shown asset numbers of the order, even empty ones. */
   shown: string[];
   /** Those in which M7 shows neither a product nor a package. */
   bare: string[];
@@ -76,8 +73,8 @@ export async function sightOrder(snapshot: Pick<Snapshot, "contents">, context: 
 }
 
 /**
- * What the platform shows of a refused order, in words; undefined: nothing. It checks asset numbers and channel order
- * numbers ((M6 ∪ E8) → M7), except on assets of our other orders. `stood`: numbers that may have existed before.
+ * What the platform shows of a refused order, in words, by asset and channel order numbers; undefined: nothing.
+ * `stood`: numbers that may have existed before.
  */
 export async function shownOfRefusedOrder(
   { context, stood }: { context: OrderContext; stood: readonly string[] },

@@ -23,7 +23,6 @@ export interface OrderRows extends StateRows {
   readonly history: (customer: RecordKey, order: RecordKey) => OrderHistory | undefined;
   /** `lost`: the state is unknown. Undefined: the order is not placed. */
   readonly standing: (customer: RecordKey, order: RecordKey) => OrderStanding | { lost: string } | undefined;
-  /** Includes adopted orders. */
   readonly licenceTypes: (customer: RecordKey) => ReadonlyMap<string, LicenseType>;
 }
 
@@ -51,7 +50,6 @@ export const state = {
   changes,
   facts: {
     standing: {
-      // The version identifies the form.
       of: ({ placedOrders }) => [...placedOrders].map(([key, placed]) => [key, toJson({ ...placed, body: undefined })]),
       moved: (order) => [
         `the placed order ${order} changed`,
@@ -73,7 +71,6 @@ export const state = {
   open,
 } satisfies StateStore<keyof typeof changes, OrderRows>;
 
-/** Applies removals, found products and price changes to the standings of a plan. */
 function standingsAfter(before: LoadedCustomer["standings"], changes: readonly StateChange[]): typeof before {
   let standings = before;
   for (const change of changes) {
@@ -92,7 +89,6 @@ function awayAfter(before: LoadedCustomer["away"], changes: readonly StateChange
   return left.length === 0 ? before : before?.filter(({ order }) => !left.includes(formatKey(order.key)));
 }
 
-/** The only code that writes the tables of orders. */
 function open(database: Sqlite, ledger: LedgerRows): OrderRows {
   const placed = new PlacedOrderRows(database);
   const numbers = new AssetNumberRows(database);

@@ -14,7 +14,6 @@ import {
 import type { AssumptionSettings, PayloadUse } from "../../contract/assumption-settings.ts";
 import { decodeTime, encodeTime } from "../../contract/time-codec.ts";
 
-/** The terms of a product: everything except its names and its amount. */
 export function termsOf({ name: _name, amount: _amount, passwords, features, ...terms }: FormProduct): object {
   return {
     ...terms,
@@ -24,10 +23,7 @@ export function termsOf({ name: _name, amount: _amount, passwords, features, ...
   };
 }
 
-/**
- * Product ids that end in a package and in its lower packages. Undefined if the package differs in anything else.
- * Products can be removed from a package (A42) but not added.
- */
+/** Product ids that end in a package; undefined if it differs in anything else. Products can only be removed (A42). */
 export function endedIn(
   { name: _name, products, children, ...terms }: FormPackage,
   wanted: FormPackage,
@@ -58,7 +54,6 @@ export function changedAssetTerms(before: AssetTerms, after: AssetTerms): string
   return changedFields(assetTermsOf(before), assetTermsOf(after));
 }
 
-/** Whether an M7 row shows this product of this purchase. */
 export function isRowOf(row: ProductInstance, { product, channelOrderId }: StandingProduct): boolean {
   return row.crmProductId === product.id && row.channelOrderId === channelOrderId;
 }
@@ -69,7 +64,6 @@ type WireLimit = { wire: string | number | undefined } | { fault: string; lacks?
 /** Converts limits that M7 shows, and bought limits, to the form that E5 takes (A20, A21). */
 export class Limits {
   readonly #settings: AssumptionSettings;
-  /** The settings that were needed so far. */
   readonly uses = new Set<PayloadUse>();
 
   constructor(settings: AssumptionSettings) {
@@ -127,8 +121,8 @@ type ObservedForm = Pick<ProductInstance, keyof ShownForm>;
 type Observed = "same" | "other" | "silent" | "unreadable";
 
 /**
- * Compares the terms that M7 shows with a form of the product. Callers judge `silent` and `other` differently: an
- * adopted order may have empty terms, a form that is read back may not, and a deletion has its own rules (R4).
+ * Callers judge `silent` and `other` differently: an adopted order may have empty terms, a form that is read back may
+ * not, and a deletion has its own rules (R4).
  */
 export function observedTerms(row: ObservedForm, product: FormProduct, limits: Limits) {
   const { trial } = row;
@@ -181,7 +175,6 @@ export function isTwin(row: ProductInstance, other: ProductInstance, limits: Lim
   return other !== row && !isElsewhere && limits.matched(other) === limits.matched(row);
 }
 
-/** A product to keep that a strict deletion would also remove. */
 export function twinOf(
   row: ProductInstance,
   { products }: Pick<AssetReading, "products">,

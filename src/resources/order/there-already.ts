@@ -21,7 +21,6 @@ interface BoughtUnder {
 
 type Given = Pick<CustomerInput, "observed" | "standings"> & { known: Pick<Known, "placedOrders" | "requests"> };
 
-/** Who requested that the lock be disabled, if the request is open or done. */
 function disabledBy({ known }: Given, number: string): string | undefined {
   const asked = only(known.requests, "lock").find(({ about }) => about === number);
   return asked?.wanted !== "locked" || standing(asked) === "refused" ? undefined : asked.by;
@@ -51,7 +50,6 @@ function givenTo({ assets }: Amendment["after"], instanceId: string, unit: numbe
   return asset === undefined ? undefined : givenToNew(asset)[newUnitsOf(asset).indexOf(unit)];
 }
 
-/** Numbers under which an amendment buys. M7 shows whether the products exist already. */
 export function amendedNumbers(
   { meant }: Pick<OrderStage, "meant">,
   { standings }: Pick<LoadedCustomer, "standings">,
@@ -64,10 +62,7 @@ function renewedNumbers({ after }: OrderStage["meant"][number]): string[] {
   return after.assets.flatMap(({ renewed = [] }) => renewed.map(({ number }) => number));
 }
 
-/**
- * Why nothing is bought under the number of an earlier unit: not shown, lent, disabled, or already bought. The contract
- * does not say what a purchase for a lent or disabled asset does.
- */
+/** The contract does not say what a purchase for a lent or disabled asset does. */
 function notRenewable(one: OrderStage["meant"][number], given: Given): Block | undefined {
   for (const number of renewedNumbers(one)) {
     const reading = given.observed.contents?.get(number);
@@ -129,11 +124,7 @@ function isThereAlready(product: string, number: string): Block {
   return { code: "order.there-already", reason, again: true };
 }
 
-/**
- * Drops purchases whose products M7 already shows under the number: a person may have bought them, and nothing is
- * bought
- * twice.
- */
+/** Drops purchases that M7 already shows under the number: a person may have made them, and nothing is bought twice. */
 export function withoutThereAlready(stage: OrderStage, given: Given): OrderStage {
   const checked = stage.meant.map((one) => {
     const amended = isAmendment(one) ? boughtUnder(one, given.standings) : [];

@@ -24,8 +24,8 @@ import { consider } from "../../engine/plan/rejections.ts";
 import { countedParts } from "./purchase-parts.ts";
 
 /**
- * Adds the source licence order of transferred products (E5: srcLicenseOrderId), unless the CRM gives it. If it is
- * unknown, says why; it is never guessed.
+ * Adds the source licence order of transferred products (E5: srcLicenseOrderId), unless the CRM gives it. Never
+ * guessed.
  */
 export function withTransfers(
   order: RecordKey,
@@ -105,7 +105,6 @@ export function takersOfInstance(given: Given, order: RecordKey, instanceId: str
   return [...(takersOf(given).get(nameOf(formatKey(order), instanceId)) ?? [])];
 }
 
-/** Purchases that will take over an instance and are not done yet, by order and instance. */
 function takersOf(given: Given): ReadonlyMap<string, ReadonlySet<string>> {
   const takers = new Map<string, Set<string>>();
   for (const order of [...given.orders, ...(given.takers ?? [])]) {
@@ -120,7 +119,6 @@ function takersOf(given: Given): ReadonlyMap<string, ReadonlySet<string>> {
   return takers;
 }
 
-/** Ids of parts that exist in as many units as wanted. */
 function standingIn({ known, standings }: Given, order: OrderWithTree): ReadonlySet<string> | "all" {
   const key = formatKey(order.key);
   const placed = known.placedOrders.get(key);
@@ -146,15 +144,12 @@ function nameOf(order: string, instanceId: string): string {
 interface Departure {
   key: string;
   plan: Partial<OrderPlan>;
-  /** Its asset numbers. They are not assigned to anybody any more. */
   numbers: string[];
 }
 
 type MovesGiven = Pick<Prepared, "customer" | "away"> & { known: Pick<Known, "placedOrders"> };
 
-/**
- * Removes the parts here of an order that moved in the CRM. The new customer buys the order after nothing is left here.
- */
+/** Removes the parts of an order that moved in the CRM. The new customer buys it after nothing is left here. */
 export function planDeparture(
   { customer, known }: MovesGiven,
   away: AwayOrder,
@@ -171,14 +166,14 @@ export function planDeparture(
     return { key, plan: { changes: [{ type: "order-left", order: order.key, customer }] }, numbers: [] };
   const numbers = units.flatMap(({ number }) => number ?? []);
   const planned = (plan: Partial<OrderPlan>): Departure => ({ key, plan, numbers });
-  // The block keeps the customer pending: nothing else reports when the record becomes usable.
+  // The block makes the next runs look again: nothing else reports when the record becomes usable.
   if (order.state === "quarantined") return planned(blockedBy(stays(key, "its record is in quarantine")));
   const why = whyOf(order);
   const what = `the order ${key} ${wordsOf[why](formatKey(owner))}; this removes ${unitsText(units)} here`;
   const considered = consider(policies, why, what);
   if (considered === "nothing") return planned({});
   if (considered !== "act") return planned(blockedBy(considered));
-  // An unreadable record still wants something, so its parts stay.
+  // Even an order that cannot be bought is still wanted, so its parts stay.
   const fault = why === "orders.moved" ? faultOf(away) : undefined;
   if (fault !== undefined)
     return planned(blockedBy(stays(key, `nothing can be bought for ${formatKey(owner)}: ${fault}`)));

@@ -58,7 +58,6 @@ interface OrderWork {
   history: OrderHistory;
   standing: OrderStanding;
   bought: ReadonlySet<string>;
-  /** Removed items with their step number. */
   removed: readonly { step: number; item: RemovedItem }[];
 }
 
@@ -135,7 +134,6 @@ function orderIn(row: DoneOperation, of: Undoing): { key: string; work: Work } {
   };
 }
 
-/** Removes what the run bought, as M7 shows it; all purchases of one order together. */
 export function undoPurchase(row: DoneOperation, of: Undoing): Undoes {
   const { key, work } = orderIn(row, of);
   if ("lost" in work) return { is: "impossible", why: work.lost };
@@ -175,7 +173,6 @@ interface Lost {
   version: number;
 }
 
-/** Buys removed products again from their old form, under a new channel order number. */
 export function undoDeletion(row: DoneOperation, of: Undoing): Undoes {
   const { key, work } = orderIn(row, of);
   if ("lost" in work) return { is: "impossible", why: work.lost };
@@ -277,7 +274,7 @@ function purchasesOf(
   };
 }
 
-/** Licence passwords are wiped after sending. */
+/** Licence passwords were wiped after sending. */
 function withoutPasswords(product: PlannedProduct): PlannedProduct {
   return { ...product, passwords: undefined };
 }

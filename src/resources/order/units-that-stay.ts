@@ -3,9 +3,7 @@ import type { Known } from "../../engine/model/state.ts";
 import type { OrderStanding, StandingProduct, StandingUnit } from "./model.ts";
 
 interface Deciding {
-  /** Asset numbers that the CRM gives to the asset. */
   given: ReadonlySet<string>;
-  /** Asset numbers that the CRM names for people. */
   named: ReadonlySet<string>;
   held: ReadonlySet<string>;
   /** `wanted`: products that match the CRM; `lacking`: how many are missing. */
@@ -75,7 +73,6 @@ export function namedNumbers(staff: readonly Desired<DesiredStaff>[]): Set<strin
   );
 }
 
-/** Includes removed products. */
 export function purchasesIn({ units, ended }: OrderStanding): ReadonlyMap<string, ReadonlySet<string>> {
   const all = [
     ...units.flatMap((unit) => unit.products.map((standing) => ({ unit, standing }))),

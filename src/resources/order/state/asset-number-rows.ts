@@ -28,7 +28,6 @@ export interface AssetNumberTable {
   /** The customer since the number was fixed, even if the order moved in the CRM. */
   customer_namespace: string | null;
   customer_id: string | null;
-  /** A pool number is not used again after this. */
   ended_at: string | null;
 }
 
@@ -57,7 +56,6 @@ export interface WantedNumbers {
 }
 
 export interface FixedNumbers {
-  /** The number of units without a number. */
   lacking: number;
   /** Given numbers that another instance has. */
   clashing: string[];
@@ -73,11 +71,9 @@ const unitOfStep = `i.value ->> 'number' as number, s.namespace, s.order_id as o
 const endedWhole = `s.customer_namespace = +@namespace and s.customer_id = +@id and s.kind = 'removed'
   and s.forgotten_at is null and i.value ->> 'product' is null and i.value ->> 'number' is not null`;
 
-/** The placed order `p` agrees with its record `r`. */
 const asTheCrmSays = `p.agreed_hash = case coalesce(r.state, 'absent') when 'absent' then '${goneForm}'
   when 'current' then r.body_hash end`;
 
-/** Keeps the owner of a number before another unit gets it. */
 const keepEarlier = `insert into earlier_number (wire_number, left_at, fixed_at, ended_at, namespace, order_id,
     instance_id, unit, customer_namespace, customer_id)
   select n.wire_number, @at, n.fixed_at, n.ended_at, n.namespace, n.order_id, n.instance_id, n.unit,
@@ -150,7 +146,6 @@ const texts = {
     on conflict do nothing`,
 };
 
-/** Free pool numbers, and the owner of every other number. */
 export class AssetNumberRows {
   readonly #sql;
 
@@ -158,16 +153,12 @@ export class AssetNumberRows {
     this.#sql = sqlOf(database, texts);
   }
 
-  /** Numbers fixed to units whose assets have not ended. */
   known(customer: RecordKey): FixedNumber[] {
     const fixed = this.#sql.rows<FixedNumber>("of", [customer.namespace, customer.id]);
     return this.#withRenewed(customer, fixed);
   }
 
-  /**
-   * Adds renewing units and drops units that ended. A renewed number stays fixed to its first unit while any unit has
-   * it.
-   */
+  /** A renewed number stays fixed to its first unit while any unit has it. */
   #withRenewed({ namespace, id }: RecordKey, fixed: FixedNumber[]): FixedNumber[] {
     const renewed = this.#sql.rows<FixedNumber & { step: number; continues: string }>("renewed", [namespace, id]);
     if (renewed.length === 0) return fixed;
@@ -191,10 +182,9 @@ export class AssetNumberRows {
   }
 
   /**
-   * Fixes numbers to units without one: numbers from the CRM, otherwise free pool numbers. A CRM number may be used
-   * again
-   * after its asset ended. If the CRM gives another number, e.g. after a rejection, the old one is spent, unless an
-   * operation is in doubt.
+   * Fixes numbers to units without one: CRM numbers, otherwise free pool numbers. A CRM number may be used again after
+   * its
+   * asset ended. If the CRM gives another number, the old one is spent, unless an operation is in doubt.
    */
   fixNumbers(
     { namespace, id: orderId }: RecordKey,
@@ -259,7 +249,7 @@ export class AssetNumberRows {
     return new Map(own.map(({ unit, number }) => [unit, number]));
   }
 
-  /** Skips and spends pool numbers that the CRM has used. Undefined: the pool is empty. */
+  /** Skips pool numbers that the CRM has used. Undefined: the pool is empty. */
   #takeFree(item: WantedNumbers, place: Omit<Place, "number">, at: string): string | undefined {
     for (;;) {
       const digits = this.#sql.value<string>("freeNumber");
@@ -275,7 +265,6 @@ export class AssetNumberRows {
     }
   }
 
-  /** Keeps the owner of a number before another unit gets it. */
   keepEarlier(number: string, at: string): void {
     this.#sql.change("keepLeft", { at, number });
   }

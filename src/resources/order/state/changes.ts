@@ -34,7 +34,6 @@ export interface KnownOrders {
   numbers: FixedNumber[];
 }
 
-/** The state agrees with no form. */
 export const agreedWithNone = "";
 
 /** The "form" of an order that is deleted in the CRM. */
@@ -44,12 +43,10 @@ function wantedForm({ state, bodyHash }: { state: string; bodyHash: string }): s
   return state === "absent" ? goneForm : bodyHash;
 }
 
-/** Change: the state now agrees with this form. */
 export function agreed(order: { key: RecordKey; version: number; state: string; bodyHash: string }): OrderAgreed {
   return { type: "order-agreed", order: order.key, version: order.version, bodyHash: wantedForm(order) };
 }
 
-/** Whether the state last agreed with the order's current form in the CRM. */
 export function agreesWith(
   { agreedHash, bodyHash }: Pick<PlacedOrder, "agreedHash" | "bodyHash">,
   order: { state: string; bodyHash: string },
@@ -74,7 +71,6 @@ export interface OrderPlaced extends Pick<PlacedOrder, "customer" | "channelOrde
   licenceOrders: LicenceOrder[];
 }
 
-/** The order belongs to its new customer, because nothing is left at the previous one. */
 interface OrderMoved {
   type: "order-moved";
   order: RecordKey;
@@ -82,19 +78,16 @@ interface OrderMoved {
   customer: RecordKey;
 }
 
-/** No parts are left at a customer that the order moved away from. */
 interface OrderLeft {
   type: "order-left";
   order: RecordKey;
   customer: RecordKey;
 }
 
-/** Parts were found at a customer that is not the order's customer in the CRM. */
 interface OrderLeaving {
   type: "order-leaving";
   order: RecordKey;
   customer: RecordKey;
-  /** Why nobody knows which parts; null if the order's steps tell. */
   unclear: string | null;
 }
 
@@ -105,7 +98,6 @@ export interface PricedItem {
   to: Money | null;
 }
 
-/** Who reported the step: our call, a person, a reading, or a rebuild. */
 export type StepOrigin = "sent" | "by-hand" | "found" | "rebuilt";
 
 interface Bought {
@@ -146,7 +138,6 @@ export interface OrderRemoved extends Happened {
   items: RemovedItem[];
 }
 
-/** New amounts; no call is made. */
 export interface OrderPriced {
   type: "order-priced";
   order: RecordKey;
@@ -162,7 +153,6 @@ interface OrderAgreed {
   bodyHash: string;
 }
 
-/** Pool numbers. They belong to no customer before they are fixed. */
 interface NumbersTaken {
   type: "numbers-taken";
   numbers: string[];
@@ -197,7 +187,6 @@ const placed = together<KnownOrders, OrderPlaced>((known, changes, context) => {
   return all.size === 0 ? known : { ...known, placedOrders: inKeyOrder(all) };
 });
 
-/** `now` returns undefined for no change. */
 function withOrder<Whole extends KnownOrders>(
   known: Whole,
   order: RecordKey,
@@ -234,7 +223,6 @@ const step = oneByOne<KnownOrders, OrderBought | OrderRemoved | OrderAgreed>((kn
   }),
 );
 
-/** A renewing unit gets its number by the purchase. */
 const bought = oneByOne<KnownOrders, OrderBought>((known, change, context) => {
   if (!isSameKey(change.customer, context.customer)) return step.apply(known, [change], context);
   const { namespace, id: orderId } = change.order;

@@ -37,7 +37,6 @@ interface OrderTables {
 
 type Standing = OrderStanding | { lost: string };
 
-/** Loads what planning needs besides the orders. Reads only. */
 export class OrderGathering {
   readonly #rows: OrderTables;
   readonly #ledger: LedgerRows;
@@ -59,7 +58,6 @@ export class OrderGathering {
     const away = isMoved ? this.#away() : [];
     const mayEnd = this.#standings.size > 0 || away.length > 0;
     const takers = mayEnd ? this.#ledger.desired.takers(customer).map((row) => withTree(desired(row))) : [];
-    // Standings of takers that do not agree with the CRM.
     for (const order of takers) {
       const placed = this.#placed(order.key);
       if (placed !== undefined && !agreesWith(placed, order)) this.#load(order.key);
@@ -98,9 +96,7 @@ export class OrderGathering {
   }
 
   /**
-   * Loads the standings that a plan needs: of orders that differ from the CRM or in a reading, have an asset to switch,
-   * are
-   * continued or transferred, or share an asset number with one of these.
+   * Loads orders that differ from the CRM or a reading, have an asset to switch, or pass something to such an order.
    */
   #loadStandings(isDrifted: boolean): void {
     const { customer, known, orders } = this.#given;
@@ -116,7 +112,7 @@ export class OrderGathering {
     }
   }
 
-  /** Whether the order moved back to a customer with unknown remains; then also marks its standing as lost. */
+  /** Also marks the standing as lost if the remaining parts here are unknown. */
   #isUnclear(order: RecordKey): boolean {
     const lost = this.#rows.placed.unclear(order, this.#given.customer);
     if (lost !== undefined) this.#standings.set(formatKey(order), { lost });
@@ -139,7 +135,6 @@ export class OrderGathering {
     return left;
   }
 
-  /** Orders that moved away, with their remaining parts here. */
   #away(): AwayOrder[] {
     const { customer } = this.#given;
     const { placed: rows } = this.#rows;
@@ -160,7 +155,6 @@ export class OrderGathering {
     });
   }
 
-  /** Owners of named earlier orders that belong to other customers. */
   #earlierOwners(named: ReadonlyMap<string, RecordKey>): CustomerInput["earlierOwners"] {
     const owners = [...named].flatMap(([name, earlier]) => {
       const owner = this.#placed(earlier) === undefined ? this.#ledger.desired.customerOf(earlier) : undefined;
@@ -261,7 +255,6 @@ export class OrderHistories {
     return { placed, owner, parts, forms: new Map(forms), operations: this.#steps.operationsOf(order) };
   }
 
-  /** Includes adopted orders. */
   licenceTypes({ placedOrders, numbers }: Pick<Known, "placedOrders" | "numbers">): Map<string, LicenseType> {
     const types = new Map<string, LicenseType>();
     for (const { key, version } of placedOrders.values()) {

@@ -122,7 +122,6 @@ export class OrderStepRows {
     this.#ledger = ledger;
   }
 
-  /** Of all customers, oldest first. */
   of({ namespace, id }: RecordKey): OrderStep[] {
     return this.#sql.rows<StepRow>("of", [namespace, id]).map(stepOf);
   }
@@ -136,13 +135,11 @@ export class OrderStepRows {
     return this.#sql.rows<LicenceOrder>("licenceOrders", [namespace, id]);
   }
 
-  /** Times of our own purchases, by channel order number. */
   boughtAt({ namespace, id }: RecordKey): ReadonlyMap<string, string> {
     const rows = this.#sql.rows<{ number: string; at: string }>("boughtAt", { namespace, id });
     return new Map(rows.map(({ number, at }) => [number, at]));
   }
 
-  /** 0: no step since the placing. */
   last({ namespace, id }: RecordKey): number {
     return this.#sql.value<number | null>("last", [namespace, id]) ?? 0;
   }
@@ -177,7 +174,6 @@ export class OrderStepRows {
     return this.#sql.rows<RecordKey>("withUnused", [namespace, id]);
   }
 
-  /** Another ledger made this amendment, and the platform shows it. */
   noteNumber({ namespace, id }: RecordKey, { n, channelOrderId }: { n: number; channelOrderId: string }, at: string) {
     this.#sql.change("note", [channelOrderId, namespace, id, n, `shown ${n}`, at, at]);
   }

@@ -31,7 +31,6 @@ export interface PlacedOrderTable {
   /** The form that the state last agreed with; null: the placed form. */
   agreed_hash: string | null;
   agreed_version: number | null;
-  /** The customer that it was placed for, if it moved since. */
   placed_for_namespace: string | null;
   placed_for_id: string | null;
 }
@@ -46,7 +45,7 @@ export interface LicenceOrderTable {
   at: string;
 }
 
-/** A customer that an order moved away from. `ended_at`: nothing of it is left there. */
+/** A customer that an order moved away from. `ended_at`: no part is left there. */
 export interface MovedOrderTable {
   namespace: string;
   order_id: string;
@@ -54,7 +53,6 @@ export interface MovedOrderTable {
   customer_id: string;
   since: string;
   ended_at: string | null;
-  /** Why nobody knows which parts are there. */
   unclear: string | null;
 }
 
@@ -77,8 +75,8 @@ const leftThere = `namespace = +@namespace and order_id = +@id and customer_name
   and customer_id = +@fromId and ended_at is null`;
 
 /**
- * Orders in enterprises that a customer was linked with earlier. Without an earlier link no order is read. For a moved
- * order, the last purchase for this customer decides, otherwise its placing.
+ * Orders in enterprises that a customer was linked with earlier. Without an earlier link no order is read.
+ * Of a moved order, the last purchase for this customer decides, or else its placing.
  */
 const stoodBefore = `with earlier as (
        select e.namespace, e.customer_id, e.from_at, e.to_at from link l
@@ -164,17 +162,14 @@ export class PlacedOrderRows {
     return this.#sql.rows<RecordKey>("elsewhere", { namespace, id });
   }
 
-  /** Whether any order is placed under this channel order number. */
   isPlaced(channelOrderId: string): boolean {
     return this.#sql.value<number>("isPlaced", [channelOrderId]) !== undefined;
   }
 
-  /** Orders that moved away and may have parts left at the customer, in key order. */
   movedFrom({ namespace, id }: RecordKey) {
     return this.#sql.rows<RecordKey>("movedFrom", { namespace, id });
   }
 
-  /** Customers with possible remaining parts of the order, in key order. */
   leftAt({ namespace, id }: RecordKey) {
     return this.#sql.rows<RecordKey>("leftAt", [namespace, id]);
   }
