@@ -12,8 +12,8 @@ import { Schedule, type ScheduledRun } from "../operate/schedule.ts";
 import { executeJob } from "./execute-job.ts";
 
 /**
- * Runs the jobs on their schedule and answers /healthz until `signal` is aborted; a run that is on is stopped cleanly.
- * In one piece: what begins here ends here, in the reverse order.
+ * Runs scheduled jobs and answers /healthz until `signal`; a run in progress stops cleanly.
+ * One function: it ends everything that it starts, in reverse order.
  */
 export async function serve(application: Application, request: ServeRequest): Promise<void> {
   const { signal } = request;
@@ -64,7 +64,6 @@ export async function serve(application: Application, request: ServeRequest): Pr
 interface ServeRequest {
   signal: AbortSignal;
   startWeb: StartWeb;
-  /** Told once everything answers: how many jobs have a schedule, and where health is. */
   started: (serving: { jobs: number; url: string }) => void;
 }
 
@@ -83,9 +82,8 @@ async function executeAtFireTime(
 }
 
 /**
- * Waits for the signal, or for a ledger that can no longer be written: then only a new start knows what is on disk. A
- * fire time that waits for another program's run is tried again all the while, so that it fires soon after that run
- * ended or was killed.
+ * Waits for the signal or a broken ledger: only a restart knows the state on disk. Meanwhile retries a fire time that
+ * waits for another program's run.
  */
 async function untilStopped(
   signal: AbortSignal,
