@@ -50,18 +50,13 @@ export interface Face {
   /** Default: stderr. */
   readonly wholeLog?: DestinationStream | undefined;
   progress(phase: string, done: number, total: number | undefined): void;
-  /** Completes suggested commands with this process's options. */
   readonly suggested?: Suggested | undefined;
-  /** Default: the system's. */
   readonly clock?: Clock | undefined;
   readonly random?: Randomness | undefined;
   readonly host?: Host | undefined;
 }
 
-/**
- * Opens the configuration and its sandbox, and removes files of killed processes. Throws all configuration problems at
- * once.
- */
+/** Also removes files of killed processes. Throws all configuration problems at once. */
 export async function openApplication(
   choice: ConfigChoice,
   environment: Environment,
@@ -277,7 +272,7 @@ class OpenApplication implements Application {
 
   async requirePlatform(): Promise<void> {
     const ledger = await this.ledger();
-    // A rebuild restores what the ledger lost.
+    // A rebuild fills a ledger that lacks its newest entries.
     if (this.config.audit.heads.length > 0 && !this.#fillsGap)
       await (await import("../books/head-places.ts")).requireNewestOutside(this, ledger);
     await ledger.identity.requirePlatform(await platformName(this));

@@ -18,7 +18,6 @@ import type { BoundJob } from "../operate/job.ts";
 import { callSwitches } from "../operate/notify/dead-mans-switch.ts";
 import { makeBackup, type MadeBackup } from "../recovery/backup.ts";
 
-/** `found`: the differences that verify found. */
 export type EndedJob =
   | { kind: "sync"; summary: RunSummary }
   | { kind: "verify"; summary: VerifySummary; found: number }
@@ -57,7 +56,7 @@ interface Execution {
 
 const executions = { sync: executeSync, verify: executeVerify, report: executeReport, backup: executeBackup } as const;
 
-/** Executes a job under the run lock and notifies people. The schedule and `run JOB` use it. */
+/** Executes a job under the run lock and notifies people. */
 export async function executeJob(application: Application, job: BoundJob, request: JobRequest): Promise<ExitCode> {
   const { fireTime, accepts = [], by, signal } = request;
   const dependencies = await application.runDependencies();
@@ -77,7 +76,7 @@ export async function executeJob(application: Application, job: BoundJob, reques
     const { ended, exitCode, state } = await executions[job.kind](execution);
     await request.show?.(ended);
     if (!signal.aborted) await thinHistory(application, ledger, await time.now({ isFresh: false }), signal);
-    // A complete sync also finishes earlier fire times; each report has its own month.
+    // Each report has its own month; other jobs also finish their earlier fire times.
     if (fireTime !== undefined && state === "done")
       await ledger.schedule.finish(job.id, fireTime, job.kind !== "report");
     await callDeadMansSwitches(application, ledger, { job: job.id, exitCode, state });
@@ -142,7 +141,6 @@ async function executeVerify(execution: Execution): Promise<Outcome> {
   return { ended: { kind: "verify", summary, found }, exitCode: summary.exitCode, state: summary.state };
 }
 
-/** Differences in readings since then. */
 export async function* differencesIn(
   application: Application,
   since: string,
@@ -169,7 +167,6 @@ async function executeBackup(execution: Execution): Promise<Outcome> {
   const { run, made, exitCode } = await telling(
     execution,
     asRun(execution, async () => {
-      // The trusted time is needed to remove older copies.
       await execution.time.now({ isFresh: false });
       const backup = await makeBackup(application, to);
       return { made: backup, summary: { backup: backup.path, sha256: backup.manifest.sha256 } };
@@ -178,7 +175,6 @@ async function executeBackup(execution: Execution): Promise<Outcome> {
   return { ended: { kind: "backup", run, backup: made }, exitCode, state: "done" };
 }
 
-/** Records other jobs as runs. */
 async function asRun<Made>(
   { application, dependencies, job, request, time }: Execution,
   work: () => Promise<{ made: Made; summary: JsonObject }>,
@@ -203,7 +199,6 @@ async function asRun<Made>(
   }
 }
 
-/** Notifies people after the job, even if it failed. */
 async function telling<Result>({ application, dependencies }: Execution, ended: Promise<Result>): Promise<Result> {
   const { ledger } = dependencies;
   try {

@@ -16,7 +16,6 @@ export interface ConfigChoice {
 }
 
 export interface Needs {
-  /** Whether services are called, so that a sandbox must run. */
   services: boolean;
   /** false: read only, no secret is required. */
   secrets?: boolean;
@@ -34,10 +33,7 @@ export function configFile({ config }: Pick<ConfigChoice, "config">, environment
   return resolve(config ?? environment["CRM_SYNC_CONFIG"] ?? defaultFile);
 }
 
-/**
- * Throws all configuration problems at once. May start a sandbox with its state beside the ledger; the caller closes
- * it.
- */
+/** Throws all configuration problems at once. The caller closes the sandbox that it may start. */
 export async function openConfig(choice: ConfigChoice, environment: Environment, needs: Needs): Promise<OpenConfig> {
   const path = configFile(choice, environment);
   const load = (sandboxUrl?: string): Loaded<Config> => {
@@ -64,7 +60,6 @@ export async function openConfig(choice: ConfigChoice, environment: Environment,
   }
 }
 
-/** Placeholder for services that nobody calls. */
 const noServices = sandboxSettings("http://127.0.0.1:1");
 
 async function sandboxBeside({ config, directory }: Loaded<Config>): Promise<Sandbox> {

@@ -11,10 +11,7 @@ import { minuteTicker } from "../operate/schedule-ticker.ts";
 import { Schedule, type ScheduledRun } from "../operate/schedule.ts";
 import { executeJob } from "./execute-job.ts";
 
-/**
- * Runs scheduled jobs and answers /healthz until `signal`; a run in progress stops cleanly.
- * One function: it ends everything that it starts, in reverse order.
- */
+/** Stops a run in progress cleanly. One function: it ends everything that it starts, in reverse order. */
 export async function serve(application: Application, request: ServeRequest): Promise<void> {
   const { signal } = request;
   const ledger = await application.ledger();
@@ -81,10 +78,7 @@ async function executeAtFireTime(
   }
 }
 
-/**
- * Waits for the signal or a broken ledger: only a restart knows the state on disk. Meanwhile retries a fire time that
- * waits for another program's run.
- */
+/** A broken ledger needs a restart. Meanwhile retries a fire time that waits for another program's run. */
 async function untilStopped(
   signal: AbortSignal,
   ledger: Ledger,

@@ -31,7 +31,6 @@ export function markKey(path: Path): string {
   return JSON.stringify(path);
 }
 
-/** The mark of a value, or of the nearest written parent. */
 export function nearestMark(layer: Layer, path: Path): Mark | undefined {
   for (let length = path.length; length >= 0; length -= 1) {
     const mark = layer.marks.get(markKey(path.slice(0, length)));
@@ -54,10 +53,7 @@ export function valueAt(value: Json | undefined, path: Path): Json | undefined {
   return current;
 }
 
-/**
- * Merges maps by key and replaces everything else. Maps of different `kind`, and two ways to get a token, are never
- * mixed.
- */
+/** Merges maps by key, replaces the rest. Never mixes maps of different `kind`, or two ways to get a token. */
 export function mergeLayers(lower: Layer, upper: Layer): Layer {
   return {
     value: mergeMaps(lower.value, upper.value),
@@ -81,7 +77,7 @@ const mostValues = 100_000;
 const deepest = 50;
 const refusedKeys = new Set(["__proto__", "constructor", "prototype"]);
 
-/** Reads YAML settings. Returns all syntax errors at once, each with file:line:column. */
+/** Returns all syntax errors at once, each with file:line:column. */
 export function readDocument(path: string): Result<Layer, Problem[]> {
   let bytes: Buffer;
   try {
@@ -299,7 +295,6 @@ function unreadable(path: string, thrown: unknown): Problem {
   );
 }
 
-/** Exit code 78. */
 export function mistake(code: string, place: string, message: string, cure: string): Problem {
   return new Problem({ code, place, message, cure, exitCode: exitCodes.configuration });
 }

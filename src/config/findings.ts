@@ -6,9 +6,7 @@ import { isSecretKey } from "./secrets.ts";
 
 type Issue = z.core.$ZodIssue;
 
-/**
- * Explains zod's issues with place, key, value, expectation and cure, in file order. Never repeats a possible secret.
- */
+/** Never repeats a possible secret. In file order. */
 export function explainIssues(issues: readonly Issue[], layer: Layer, schema: JsonSchema): Problem[] {
   return issues.flatMap((issue) => explain(issue, [], layer, schema));
 }
@@ -90,7 +88,6 @@ function bestBranch(branches: readonly (readonly Issue[])[], value: unknown): re
   return best.issues;
 }
 
-/** Joins type mismatches of one value: "text or a list". */
 function mergedTypes(issues: readonly Issue[]): readonly Issue[] {
   const types = [...new Set(issues.filter((issue) => issue.path.length === 0).map(expectation))];
   const first = issues[0];
@@ -135,7 +132,6 @@ function cureFor(issue: Issue, path: Path, layer: Layer, schema: JsonSchema): st
   return "Correct the value, or remove the key if it has a default.";
 }
 
-/** By the key's name, or because a secret reference is expected. */
 function isSecret(path: Path, schema: JsonSchema): boolean {
   return isSecretKey(path) || schemasAt(schema, path).some((one) => one.pattern?.startsWith("^(env") === true);
 }

@@ -23,15 +23,12 @@ const shippedProfiles = join(projectFolder, "config/profiles");
 
 /** Where the settings of a run came from. Contains no value and no secret. */
 export interface ConfigHeader {
-  /** Absolute path. */
   file: string;
   /** In the order in which they were applied, below the file. */
   profiles: string[];
   /** Environment variables that changed a setting. */
   environment: string[];
-  /** Options that changed a setting, such as `--sandbox`. */
   options: string[];
-  /** SHA-256 of the settings in effect. */
   hash: string;
 }
 
@@ -53,7 +50,6 @@ export interface Loaded<Config> {
   config: Config;
   secrets: Secrets;
   header: ConfigHeader;
-  /** Relative paths start at this folder of the configuration file. */
   directory: string;
   /** `file:line:column` of a key such as `sources.erp.zone`, or of its nearest parent. */
   placeOf: (key: string) => string;

@@ -145,7 +145,6 @@ function contradictions({ host, publicUrl, pages, access }: ServeSettings): { pa
   return found;
 }
 
-/** `env:NAME` or `file:/path`. Secrets has the value. */
 const secretReference = z.string().regex(/^(env|file):/u, "must be env:NAME or file:/path; never the secret itself");
 const name = z.string().regex(/^[a-z0-9][a-z0-9._-]{0,62}$/iu);
 const days = z.int().min(1).nullable();
@@ -283,7 +282,6 @@ export function composeSchema<
   });
 }
 
-/** JSON Schema for editors and the documentation. */
 export function jsonSchemaOf(schema: z.ZodType): JsonSchema {
   return z.toJSONSchema(schema, { io: "input", unrepresentable: "any" });
 }

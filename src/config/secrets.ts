@@ -23,7 +23,7 @@ export function isSecretKey(path: Path): boolean {
 export class Secrets {
   readonly #values: ReadonlyMap<string, string>;
   readonly #resolve: (reference: string) => Result<string, Problem>;
-  /** All secrets, also later ones. No text with one of them is kept or shown. */
+  /** All secrets, also later ones. Nothing that contains a known secret is kept or shown. */
   readonly known: KnownSecrets;
   /** Secrets written in the configuration itself. */
   readonly literals: readonly SettingPlace[];
@@ -44,10 +44,7 @@ export class Secrets {
     for (const value of values.values()) this.known.add(value);
   }
 
-  /**
-   * `env:NAME` has its value of the start; `file:/path` is read again, because such files change. Throws a Problem if
-   * missing.
-   */
+  /** `env:NAME` keeps its value from the start; `file:/path` is read again. Throws a Problem if it is missing. */
   reveal(wanted: string): string {
     const known = wanted.startsWith("env:") ? this.#values.get(wanted) : undefined;
     if (known !== undefined) return known;
@@ -123,10 +120,7 @@ function isRequired(path: Path, { required }: Resolving): boolean {
   return typeof required === "boolean" ? required : required.every((step, index) => path[index] === step);
 }
 
-/**
- * Replaces references in plain texts and addresses, so that they are checked too. A missing one is a problem at its
- * place.
- */
+/** Replaces references in plain texts and addresses. A missing one is a problem at its place. */
 export function resolveTexts(
   layer: Layer,
   environment: Environment,

@@ -11,21 +11,18 @@ import { removeAbandoned } from "../ledger/database/held-folder.ts";
 
 const hex = z.string().regex(/^[0-9a-f]{64}$/u);
 
-/** Identifies the format. */
 export const manifestForm = "crm-sync backup 1";
 
 const manifestSchema = z.strictObject({
   form: z.literal(manifestForm),
-  /** Null: no name yet. */
   ledger: z.string().nullable(),
   at: z.iso.datetime(),
   program: z.string(),
   schema: z.int(),
   /** Number of committed transactions. */
   commits: z.int().min(0),
-  /** The last audit entry and its Merkle tree; null before the first. */
+  /** Null before the first audit entry. */
   audit: z.strictObject({ sequence: z.int().min(1), hash: hex, size: z.int().min(0), root: hex }).nullable(),
-  /** The copy, beside the manifest. */
   file: z.string().regex(/^[^/\\]+\.db$/u),
   bytes: z.int().min(0),
   sha256: hex,
@@ -98,10 +95,7 @@ function isTrusted(place: SigningPlace, manifest: BackupManifest, verifiers: rea
   return keys.length === 0 || keys.some((key) => isSignedBy(key, origin, signedText(manifest), signature));
 }
 
-/**
- * Throws a Problem (exit code 65) if no key signed the manifest: `verifiers`, otherwise `audit.signKey`. Without a key
- * nothing is checked.
- */
+/** Throws a Problem (exit code 65) if none of the keys signed the manifest. Without a key nothing is checked. */
 export function requireSigned(
   place: SigningPlace,
   copy: string,

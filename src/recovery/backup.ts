@@ -35,7 +35,6 @@ export interface MadeBackup {
 interface BackupRequest {
   /** Relative to the configuration; created if missing. */
   to: string;
-  /** Undefined: all stay. */
   keep?: number | undefined;
   progress?: (done: number, total: number) => void;
 }
@@ -126,7 +125,6 @@ async function copyBooks({ ledgerPath, group }: Application, copy: string, folde
   return [...named.keys()].toSorted();
 }
 
-/** By SHA-256. */
 async function namedIn(copy: string): Promise<ReadonlyMap<string, string>> {
   const named = new Map<string, string>();
   const inquiry = openInquiry(copy);
@@ -142,10 +140,7 @@ async function namedIn(copy: string): Promise<ReadonlyMap<string, string>> {
   return named;
 }
 
-/**
- * Removes the oldest backups until `keep` are left, never the new one. Backups from the future have an unknown age:
- * they stay and do not count.
- */
+/** Never removes the new backup. Backups from the future have an unknown age: they stay and do not count. */
 async function removeOlder(
   application: Application,
   folder: string,

@@ -25,14 +25,12 @@ import { type OrderBought, agreed } from "../resources/order/state/changes.ts";
 import { adoptedPeople } from "../resources/staff/observe.ts";
 import { earlierUnits, sharedNumbers } from "./restored-customer.ts";
 
-/** How often a customer is planned again with new findings. */
 const mostRounds = 24;
 
 interface RebuiltCustomer {
   /** Undefined: the platform did not show enough in time. */
   plan: CustomerPlan | undefined;
   why?: string;
-  /** Assumptions about the customer that no reading shows. */
   assumed: { record: string; why: string }[];
   /** Customers whose enterprise still has parts of moved orders. */
   left: RecordKey[];
@@ -49,8 +47,8 @@ const onlyRead: Block = {
 };
 
 /**
- * Restores links, orders and assignments of one customer. Everything shown is adopted, and the CRM's customer counts as
- * acknowledged. Makes no writing call. Throws if the platform cannot be read.
+ * Everything shown is adopted, and the CRM's customer counts as acknowledged. Makes no writing call. Throws if the
+ * platform cannot be read.
  */
 export async function rebuildCustomer(
   deps: Dependencies,
@@ -104,8 +102,8 @@ async function acknowledge(knows: CustomerState): Promise<void> {
 }
 
 /**
- * The numbers under which products are shown become those of the units, CRM numbers first. They are fixed before the
- * order counts as placed. An unwanted order that is not shown has no parts left; if it returns, it is amended.
+ * CRM numbers come first, and all are fixed before the order counts as placed. An unwanted order that is not shown has
+ * no parts left; if it returns, it is amended.
  */
 async function rebuiltOrder(
   deps: Dependencies,
@@ -164,7 +162,6 @@ async function leftOfOrder(
     : [...steps, { ...leaving, unclear: null }];
 }
 
-/** CRM numbers first. */
 function shownUnder(asset: OrderWithTree["tree"]["assets"][number], { products: shown }: ShownOrder): string[] {
   const products = [...asset.products, ...asset.packages.flatMap(productsUnder)];
   const numbers = new Set(products.flatMap(({ id }) => shown.get(id) ?? []));
@@ -207,7 +204,6 @@ function numbersOf(order: OrderWithTree, shown: ShownOrder, renewed: readonly Fi
   });
 }
 
-/** Returns whether anything changed. */
 async function adoptPeople(
   { settings }: Dependencies,
   knows: CustomerState,
@@ -250,7 +246,6 @@ function auditOf(customer: RecordKey, body: JsonObject): { kind: string; subject
   return { kind: "rebuilt", subject: `customer:${formatKey(customer)}`, body };
 }
 
-/** An order shown completely, partly under amendment numbers. */
 interface Amended {
   order: OrderWithTree;
   customer: RecordKey;
@@ -331,7 +326,6 @@ function nothingStands(order: OrderWithTree, customer: RecordKey): StateChange[]
   ];
 }
 
-/** `ids`: all its products, also in packages. */
 interface Brought extends BoughtItem {
   ids: string[];
 }
@@ -352,7 +346,6 @@ function itemsOf({ order, numbers }: Pick<Amended, "order" | "numbers">, { produ
   });
 }
 
-/** Products of an amendment that the first purchase does not show under the same number. */
 function notBought(
   { own }: Amended,
   { instanceId, unit, number, ids }: Brought,

@@ -27,7 +27,6 @@ import { rebuildCustomer } from "./rebuild-customer.ts";
 import { bringBack } from "./restored-customer.ts";
 import { forgetUnread, isCutOff, lookAtOne, lookedAtAll, noneLookedAt } from "./unread-customers.ts";
 
-/** A record that was not restored, or that the next run would change. */
 interface NotRebuilt {
   record: string;
   why: string;
@@ -41,10 +40,8 @@ export interface RebuildSummary {
   customers: number;
   known: { enterprises: number; orders: number; staff: number; assignments: number };
   unreadable: number;
-  /** Customers with an error of this program. */
   defects: number;
   lost: NotRebuilt[];
-  /** Assumptions that no reading shows. */
   assumed: NotRebuilt[];
   /** Operations of the next run. Creations wait for a person. */
   left: NotRebuilt[];
@@ -120,9 +117,9 @@ async function requireUnused(ledger: Ledger): Promise<void> {
 type RebuildRequest = Pick<RunRequest, "limits" | "signal" | "header"> & { by: string };
 
 /**
- * Restores links, orders and assignments in an unused or restored ledger, without writing calls. The caller holds the
- * run lock. State of a restored ledger is set aside first. All customers are looked at before the first order counts
- * as placed, because an enterprise may have an order of another customer. Until then only a rebuild may write.
+ * Restores an unused or restored ledger without writing calls. The caller holds the run lock. All customers are looked
+ * at before an order counts as placed: an enterprise may have another customer's order. Until then only a rebuild
+ * may write.
  */
 export async function runRebuild(deps: RunDependencies, request: RebuildRequest): Promise<RebuildSummary> {
   const { ledger } = deps;
@@ -268,9 +265,7 @@ interface Rebuilding {
   told: RebuildSummary | undefined;
 }
 
-/**
- * Returns customers with parts of moved orders. An unreadable customer stops no other; the rebuild must be repeated.
- */
+/** An unreadable customer stops no other; the rebuild must be repeated for it. */
 async function rebuildOne(
   deps: RunDependencies & { reader: SnapshotReader },
   customer: RecordKey,

@@ -19,7 +19,6 @@ import { verifiedCopy } from "./backup.ts";
 /** What was done after the backup, by the file of heads beside the ledger. */
 type Gap =
   | { kind: "none" }
-  /** `at`: time of the last missing change. */
   | { kind: "known"; commits: number; entries: number; at: string }
   /** There is no file of heads. */
   | { kind: "unknown" };
@@ -28,12 +27,10 @@ interface Restored {
   path: string;
   manifest: BackupManifest;
   gap: Gap;
-  /** Where the previous ledger is now. */
   aside: string | undefined;
   periods: number;
   /** People erased after the backup: their data exists again. */
   erased: string[];
-  /** The previous ledger's pause; it continues. */
   paused: SaidSince["paused"];
   /** Parts of the previous ledger that could not be read. */
   unread: SaidSince["unread"];
@@ -116,7 +113,6 @@ function requireKnown(file: string, { schema, program }: BackupManifest): void {
   });
 }
 
-/** The copy must equal the verified backup, byte for byte. */
 async function requireWhole(fresh: string, file: string, manifest: BackupManifest): Promise<void> {
   const { sha256, bytes } = await digestOf(fresh);
   if (bytes !== manifest.bytes) throw changed(file, `it has ${bytes} bytes instead of ${manifest.bytes}`);
@@ -141,7 +137,7 @@ function changed(file: string, why: string): Problem {
   });
 }
 
-/** Throws for a backup of another ledger. A ledger without a name was never used. */
+/** Throws for a backup of another ledger. Returns the ledger's name; null if it has none or cannot be read. */
 function requireSameLedger(ledgerPath: string, manifest: BackupManifest): string | null {
   const name = nameOf(ledgerPath) ?? null;
   if (name === null || manifest.ledger === null || name === manifest.ledger) return name;
@@ -198,7 +194,6 @@ function gapOf(ledgerPath: string, fresh: string, manifest: BackupManifest): Gap
   return { kind: "known", commits: Math.max(0, last.commit - manifest.commits), entries, at: last.at };
 }
 
-/** Marks unknown changes after the backup in the file of heads. */
 function markBehind(ledgerPath: string, { commits, audit }: BackupManifest, at: string): void {
   const heads = new KeptHeads(ledgerPath);
   const { sequence, hash, root } = audit ?? { sequence: 0, hash: "", root: undefined };

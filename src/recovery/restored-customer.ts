@@ -16,16 +16,12 @@ import { amendmentsOf, beginningOf } from "../resources/order/shown-orders.ts";
 type Dependencies = Pick<EngineDependencies, "ledger" | "settings">;
 
 interface BroughtBack {
-  /** Unchanged since the backup. */
   orders: number;
   /** Orders that no reading shows and that count as in the backup. */
   assumed: { record: string; why: string }[];
 }
 
-/**
- * Brings back state of a restored ledger that the platform shows unchanged. Differences stay set aside and are read
- * again.
- */
+/** Brings back what the platform shows unchanged. Differences stay set aside and are read again. */
 export async function bringBack(
   deps: Dependencies & { reader: SnapshotReader },
   customer: RecordKey,
@@ -78,7 +74,6 @@ export async function bringBack(
   return back;
 }
 
-/** Brings an order back if the platform shows none of its licence types. */
 async function bringHiddenBack(
   deps: Dependencies,
   customer: RecordKey,
@@ -94,7 +89,6 @@ async function bringHiddenBack(
   return await deps.ledger.gap.bringOrderBack(customer, order, () => true, shared);
 }
 
-/** Whether exactly the recorded units are shown: products, numbers and purchases. */
 function standsAsShown({ units }: OrderStanding, shown: ReadonlyMap<string, ShownOrder>): boolean {
   const stands = new Set<string>();
   for (const unit of units) {
@@ -136,10 +130,7 @@ export async function sharedNumbers(
   return shared;
 }
 
-/**
- * The earlier units with the same number, nearest first, by the CRM's `continues` and the `known` units. Undefined if
- * no such unit had the number.
- */
+/** By the CRM's `continues` and the `known` units, nearest first. Undefined: no such unit had the number. */
 export function earlierUnits(
   orders: readonly OrderWithTree[],
   { order, asset, number }: { order: RecordKey; asset: Asset; number: string },

@@ -23,11 +23,7 @@ export async function noneLookedAt(ledger: Ledger): Promise<void> {
   ]);
 }
 
-/**
- * Marks customers that an earlier rebuild could not look at. Customers in quarantine, or missing from a source, cannot
- * be
- * looked at now.
- */
+/** Customers in quarantine, or missing from a source, cannot be looked at now. */
 export async function forgetUnread(
   ledger: Ledger,
   tallies: readonly StreamTally[],
@@ -68,8 +64,8 @@ export async function lookedAtAll(ledger: Ledger, ofAllOrders: boolean): Promise
 }
 
 /**
- * Links a customer before any order counts as placed, and keeps all orders of its enterprise. Returns whether it shows
- * orders of others. While a customer cannot be read, no order that may exist there is placed.
+ * Links a customer before any order counts as placed. Returns whether its enterprise shows orders of others.
+ * While a customer cannot be read, no order that may be there is placed.
  */
 export async function lookAtOne(
   deps: RunDependencies & { reader: SnapshotReader },
@@ -97,7 +93,6 @@ export async function lookAtOne(
   }
 }
 
-/** Undefined: everything was seen. */
 function whyUnread(link: Link | undefined, { enterprises, ambiguous }: Observed): string | undefined {
   if (link !== undefined)
     return link.examined || link.origin === "created"

@@ -46,7 +46,7 @@ function stoppedBefore(id: string): Problem {
   });
 }
 
-/** Without E9, which needs no settling. */
+/** Leaves out E9, which settles by itself. */
 export async function openOperationsOf(application: Application, run: string): Promise<string[]> {
   const inquiry = await application.inquiry();
   const wanted = run === "last" ? (await inquiry.runs({ limit: 1 }))[0]?.id : run;
@@ -72,11 +72,7 @@ export function contradictionMark({ since, evidence, about }: Seen): string {
   return hashOf([since, evidence, [...about]]);
 }
 
-/**
- * Ends a contradiction that a person has checked. Throws a usage Problem for a wrong row, and if the contradiction is
- * not
- * the one that the person saw (`shown`).
- */
+/** Throws a usage Problem for a wrong row, and if the contradiction is not the one that the person saw (`shown`). */
 export async function acceptAssumption(
   application: Pick<Application, "existingLedger">,
   row: string,
@@ -125,10 +121,7 @@ export async function pause(
   return { ...word, goingOn: ledger.pause.goingOn };
 }
 
-/**
- * Corrects timestamps in the future. Throws a Problem if no service agrees with the computer's clock, or (75) if a run
- * is in progress.
- */
+/** Throws a Problem if no service agrees with the computer's clock, or (75) if a run is in progress. */
 export async function correctClock(
   application: LockPlace & Pick<Application, "requireLedger" | "runDependencies">,
   whose: Whose,
@@ -150,8 +143,7 @@ export async function correctClock(
 }
 
 /**
- * Gives the records of a removed source to another one; without `to` lets go of them (`RemovedSources`). Throws a usage
- * Problem without such records, and a Problem (75) during a run.
+ * Without `to` lets go of the records. Throws a usage Problem without such records, and a Problem (75) during a run.
  */
 export async function reassign(
   application: Pick<Application, "existingLedger" | "sources" | "jobs">,

@@ -19,10 +19,7 @@ export interface ErasedByHand extends Erased {
   byHand: LeftToPeople[];
 }
 
-/**
- * Erases personal data and lists what people must delete elsewhere. Throws a Problem if not allowed yet (64) or during
- * a run (75).
- */
+/** Throws a Problem if the data must not be erased yet (64), or during a run (75). */
 export async function eraseByHand(
   application: Application,
   whose: Erasable,

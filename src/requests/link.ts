@@ -9,7 +9,6 @@ import { refused, requireCustomer } from "./requests.ts";
 export interface LinkRequest {
   customer: RecordKey;
   enterprise: string;
-  /** Undefined: the number of the CRM or the template. */
   channelCustomerId: string | undefined;
   reason: string;
   by: string;
@@ -27,11 +26,7 @@ export interface Linked {
   numberInCrm?: string;
 }
 
-/**
- * Links a customer with an enterprise that E3 and M5 show. Throws a Problem if that is not possible (64) or the
- * platform
- * cannot be read (7).
- */
+/** Throws a Problem if the customer cannot be linked (64) or the platform cannot be read (7). */
 export async function linkByHand(
   application: Application,
   request: LinkRequest,

@@ -26,7 +26,6 @@ export function askingForLoan(application: RequestDesk, request: LoanRequest): A
   return { customer, names: [{ of: "loan", about: lock, wanted: "lent" }], withdraw, requests, by, reason };
 }
 
-/** Reads M5, M6 and M8. Throws a Problem and keeps nothing if the loan is not possible. */
 async function requestFor(
   application: RequestDesk,
   { customer, staff, lock, numbers, by, reason }: LoanRequest,

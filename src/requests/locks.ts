@@ -18,7 +18,6 @@ export interface LockRequest {
   by: string;
 }
 
-/** Throws a Problem if no lock is named. */
 export function askingForLocks(application: RequestDesk, request: LockRequest): Asking {
   const { customer, numbers, wanted, withdraw, by, reason } = request;
   const [first, ...others] = new Set(numbers.map((number) => number.trim()));
@@ -29,7 +28,6 @@ export function askingForLocks(application: RequestDesk, request: LockRequest): 
   return { customer, names, withdraw, requests, by, reason };
 }
 
-/** Throws a Problem and keeps nothing if a lock cannot be switched. */
 async function requestsFor(
   application: RequestDesk,
   { customer, wanted, largeCustomer, by, reason }: LockRequest,

@@ -29,7 +29,6 @@ const headerSchema = z.strictObject({
   run: z.string(),
   at: z.string(),
   config: z.string(),
-  /** The run that the plan undoes. */
   undo: z.string().optional(),
 });
 const customerSchema = z.looseObject({
@@ -47,7 +46,6 @@ interface SavedOperation {
   hash: string;
   endpoint: string;
   subject: string;
-  /** Hashes of operations that must be done first. */
   needs: readonly string[];
 }
 
@@ -66,8 +64,8 @@ interface SavedPlan {
 const savedKind = "plan-saved";
 
 /**
- * NDJSON: a header, then a line per customer. `held`: operations that limits and policies hold, by hash. The audit log
- * keeps the SHA-256. Only the owner can read the file.
+ * `held`: operations that limits and policies hold, by hash. The audit log keeps the SHA-256. Only the owner can read
+ * it.
  */
 export async function writePlanFile(
   { audit, identity }: Ledger,
@@ -119,7 +117,6 @@ function operationJson(operation: Operation, held: Pick<HeldFor, "scope" | "expl
   };
 }
 
-/** Longer than any header. */
 const longestHeader = 65_536;
 
 /** Throws a Problem if the path has another file: a plan never overwrites it. */
@@ -184,9 +181,8 @@ export interface Choice {
 const shortest = 8;
 
 /**
- * The operations to carry out, and those that an earlier run applied. Customers with only unknown outcomes are
- * included. Throws a Problem if nothing is left, a named part is missing or applied, or a needed operation is not
- * chosen.
+ * Includes customers with only unknown outcomes. Throws a Problem if nothing is left, or a named part is missing,
+ * applied, or chosen without a needed one.
  */
 export function chosenFrom(
   path: string,
@@ -304,7 +300,6 @@ function requireNeeded(
   }
 }
 
-/** Includes indirect needs. */
 function neededBy({ needs }: SavedOperation, operations: readonly SavedOperation[]): Set<string> {
   const found = new Set(needs);
   // A set also iterates over values added during the loop.

@@ -19,7 +19,6 @@ import { tellPeople } from "../operate/alerts.ts";
 import { underRunLock, type Application } from "../operate/application.ts";
 import { chosenFrom, readPlanFile, requirePlanPlace, writePlanFile, type Choice } from "./plan-file.ts";
 
-/** Undefined: everything. */
 export type Scope = RunRequest["scope"];
 
 /** `show` is called while the run lock is still held. */
@@ -28,11 +27,7 @@ interface ByHand<Summary> {
   show: (summary: Summary) => Promise<void>;
 }
 
-/**
- * Plans, shows each customer's plan, and may save it. Only reads. If the sources' configuration changed, an unsaved
- * plan
- * is a trial on a temporary copy of the ledger.
- */
+/** Only reads. If the sources' configuration changed, an unsaved plan is a trial on a temporary copy of the ledger. */
 export async function planByHand(
   application: Application,
   scope: Scope,
@@ -83,7 +78,6 @@ interface SavedFile {
   told: (before: readonly string[], undo: string | undefined) => void;
 }
 
-/** Applies a saved plan or the chosen part; without a file plans now. */
 export async function applyByHand(
   application: Application,
   from: SavedFile | undefined,
@@ -163,10 +157,7 @@ async function onCopy<T>(application: Application, work: (place: PlanPlace) => P
   }
 }
 
-/**
- * Plans the undo of a run (`last`: the newest that changed something). Only reads. Shows it under the run lock, and may
- * save it.
- */
+/** Only reads. `named`: a run, or `last` for the newest that changed something. */
 export async function undoByHand(
   application: Application,
   named: string,

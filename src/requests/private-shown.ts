@@ -9,10 +9,7 @@ import type { Dashboard } from "../operate/dashboard.ts";
 import type { OperationFacts, QuarantineFacts } from "../report/facts.ts";
 import type { SubjectFacts } from "../report/subject.ts";
 
-/**
- * Everything known about a person or a customer. The audit log has the entry first. Throws a Problem for an unknown
- * key.
- */
+/** The audit entry comes first. Throws a Problem for an unknown key. */
 export async function subjectFacts(
   application: Application,
   whose: { customer: RecordKey } | { person: RecordKey },
@@ -74,10 +71,7 @@ export async function askForAnswer(
   return await read(async (inquiry) => await inquiry.keptAnswer(operation));
 }
 
-/**
- * Finds people by name or login. The audit entry (who, how many, never the text) comes before the result; if it fails,
- * this throws.
- */
+/** The audit entry (who, how many, never the text) comes before the result. If it fails, this throws. */
 export async function searchPeople(
   application: Pick<Application, "existingLedger">,
   read: (question: (inquiry: Inquiry) => Promise<FoundRecord[]>) => Promise<FoundRecord[]>,

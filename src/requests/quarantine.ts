@@ -5,13 +5,11 @@ import type { Ledger } from "../ledger/ledger.ts";
 import type { Application } from "../operate/application.ts";
 import type { QuarantineFacts } from "../report/facts.ts";
 
-/** A row's id, `all`, or rows of one reason after a row. */
 type ChosenRows = string | { group: QuarantineGroup | undefined; after?: RowBefore | undefined; limit: number };
 export type RowBefore = Pick<QuarantineFacts, "firstSeen" | "id">;
 
 /**
- * Maps stored raw rows again. During a run the rows only get marked, and their source maps them. Returns what became of
- * those that still waited.
+ * During a run the rows only get marked, and their source maps them. Returns the results of those that still waited.
  */
 export async function retryQuarantine(application: Application, chosen: ChosenRows, by: string): Promise<Retried[]> {
   const ids = await chosenIds(application, chosen);

@@ -11,7 +11,6 @@ export function requireReason(reason: string | undefined): string {
   return text;
 }
 
-/** Undefined: nothing personal. */
 export function personalIn(words: string): { what: string; means: string; cure: string } | undefined {
   const data = personalDataIn(words, isAssetNumber);
   if (data === undefined) return undefined;
@@ -24,7 +23,6 @@ export function personalIn(words: string): { what: string; means: string; cure: 
   };
 }
 
-/** As E9 gives them. */
 function isAssetNumber(digits: string): boolean {
   return digits.length === limits.assetDigits && limits.assetFirstDigits.some((digit) => digits.startsWith(digit));
 }

@@ -24,7 +24,6 @@ import { counted, explainCommand, resyncCommand } from "../report/text.ts";
 export type RequestDesk = Pick<Application, "clock" | "runDependencies" | "notifyDependencies" | "runHeader"> &
   LockPlace & { config: Pick<Application["config"], "limits" | "assumptions"> };
 
-/** Requests of one kind for one customer. */
 export interface Asking {
   customer: RecordKey;
   names: readonly [RequestName, ...RequestName[]];
@@ -40,7 +39,6 @@ export interface RequestResult {
   customer: RecordKey;
   requests: ManualRequest[];
   run: string | undefined;
-  /** Operations with an open outcome. */
   open: { id: string; endpoint: string; subject: string; state: string }[];
 }
 
@@ -50,7 +48,6 @@ interface Shown {
   show: (result: RequestResult) => Promise<void>;
 }
 
-/** Writes and sends nothing. */
 export async function previewOf(
   application: RequestDesk,
   { customer, names, withdraw, requests: requestsFor }: Asking,
@@ -88,10 +85,7 @@ async function preview(
   return planRequested({ ...loaded, known }, settings, { rejections, tried: new Set(), byHand: true }).operations;
 }
 
-/**
- * Records the request with an audit entry, then carries it out in its own run. During another run, or with an open
- * outcome, it stays requested for a later run.
- */
+/** During another run, or with an open outcome, the request stays for a later run. */
 export async function askFor(application: RequestDesk, asking: Asking, shown: Shown): Promise<ExitCode> {
   if (asking.withdraw) return await takeBack(application, asking, shown);
   const { signal, show } = shown;
@@ -137,7 +131,6 @@ export async function askFor(application: RequestDesk, asking: Asking, shown: Sh
   }
 }
 
-/** Sends nothing. */
 async function takeBack(application: RequestDesk, asking: Asking, { show }: Shown): Promise<ExitCode> {
   const ledger = await application.ledger();
   await requireCustomer(ledger, asking.customer);

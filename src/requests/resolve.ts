@@ -29,7 +29,6 @@ interface ByHandNote {
   by: string;
 }
 
-/** It counts as agreed if `otherwise` is empty. */
 export interface Resolved {
   subject: string;
   seen: string[];
@@ -38,9 +37,8 @@ export interface Resolved {
 }
 
 /**
- * Records a person's work on the platform, then reads it back. It counts only if nothing differs; unobservable parts
- * count
- * by that person's statement. Throws a Problem if the record cannot be resolved (64).
+ * Counts only if nothing differs after reading back; unobservable parts count by the person's statement. The note is
+ * written before the reading. Throws a Problem if the record cannot be resolved (64).
  */
 export async function resolveByHand(
   application: Application,
@@ -79,7 +77,6 @@ export async function resolveByHand(
   });
 }
 
-/** The Problem if the enterprise belongs to another customer. */
 async function takenBy(
   ledger: Ledger,
   customer: RecordKey,
@@ -144,7 +141,6 @@ async function requireOpen(
   );
 }
 
-/** Hash of the form. Throws if a person cannot have done anything. */
 function requireWork(loaded: LoadedCustomer, of: RecordSubject, subject: string): string {
   const { known } = loaded;
   const isSame = (item: { key: RecordKey }): boolean => formatKey(item.key) === formatKey(of.key);
@@ -169,7 +165,6 @@ function requireWork(loaded: LoadedCustomer, of: RecordSubject, subject: string)
   return record.bodyHash;
 }
 
-/** Throws unless the order is placed here and differs from the CRM. */
 function requireStanding({ customer, known, standings }: LoadedCustomer, key: RecordKey, subject: string): void {
   const placed = known.placedOrders.get(formatKey(key));
   if (placed === undefined || formatKey(placed.customer) !== formatKey(customer)) {

@@ -24,7 +24,6 @@ export interface PasswordReset {
   by: string;
 }
 
-/** Throws a Problem without an account. */
 export async function customerOfStaff(application: RequestDesk, staff: RecordKey): Promise<RecordKey> {
   const ledger = await application.ledger();
   const link = await ledger.state.read((rows) => rows.staff.accountOf(staff));
@@ -45,7 +44,6 @@ export function askingForReset(application: RequestDesk, customer: RecordKey, re
   return { customer, names: [name], withdraw, requests, by, reason };
 }
 
-/** Reads M5. Throws a Problem and keeps nothing if the request is not possible. */
 async function requestFor(
   application: RequestDesk,
   customer: RecordKey,
@@ -142,9 +140,8 @@ interface Sealed {
 }
 
 /**
- * Hands out the latest generated password, once, to one caller at a time. Audited first, then shown, then wiped: a
- * broken
- * pipe loses nothing, and no password is shown without an entry.
+ * Audited first, then shown, then wiped: a broken pipe loses nothing, and no password is shown without an entry.
+ * One caller at a time.
  */
 export async function handOutPassword(
   application: Application,

@@ -6,7 +6,6 @@ export interface Answer {
   message: string;
   cause?: string;
   data?: unknown;
-  /** HTTP status, if unusual. Not part of the body. */
   status?: number;
 }
 
@@ -87,12 +86,10 @@ function isErrorCode(code: string): code is ErrorCode {
 }
 
 export const requiredText = z.string().min(1);
-/** 32 bit. */
 export const integer = z.int32();
 /** A Long or Date, kept as it came. */
 export const time = z.union([z.int(), z.string().min(1)], { error: "a whole number or a text is expected" });
 
-/** Throws 13004 for the first wrong field. */
 export function checked<T>(schema: z.ZodType<T>, value: unknown): T {
   const parsed = schema.safeParse(value);
   if (parsed.success) return parsed.data;
@@ -134,7 +131,6 @@ export function identifierOf(kind: IdentifierKind, row: number): string {
   return prefixes[kind] + String(row).padStart(17, "0");
 }
 
-/** Undefined if the text is no identifier of this kind. */
 export function rowOf(kind: IdentifierKind, identifier: string): number | undefined {
   if (!/^\d{19}$/.test(identifier) || !identifier.startsWith(prefixes[kind])) return undefined;
   return Number(identifier.slice(2));

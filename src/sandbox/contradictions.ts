@@ -13,11 +13,8 @@ const refused = (reason: string, code: "13004" | "30002" = "13004"): never => {
 const contradictions = {
   /** A success comes as a business exception. */
   A1: { E4: (call, next) => ({ ...next(call), status: 299 }) },
-  /** A code that no contract lists. */
   A2: { E4: () => failure("77777", "no such code") },
-  /** E3 does not find E2's number. */
   A8: { E3: () => success([]) },
-  /** E3 shows customers only under another channel code. */
   A9: { E3: (call, next) => underLegacyCode(call, next) },
   /** E3 shows a second enterprise under every number. */
   A10: {
@@ -27,13 +24,10 @@ const contradictions = {
         ...rows.map((row) => ({ ...row, enterpriseGlobalId: "6100000000000009999" })),
       ]),
   },
-  /** E5 takes no order for the selected customer. */
   A12: { E5: () => refused("orderList[0].customerId: takes no orders") },
-  /** E3 answers null instead of an empty list. */
   A13: {
     E3: (call, next) => withRows(next(call), (rows) => (rows.length === 0 ? null : rows)),
   },
-  /** E4 requires an address. */
   A14: {
     E4: (call, next) => (isObject(call.body) && "address" in call.body ? next(call) : refused("address: required")),
   },
@@ -41,18 +35,14 @@ const contradictions = {
   A15: { E5: () => acknowledged() },
   /** E5 leaves out the first product and answers with an error. */
   A16: { E5: (call, next) => next(withoutFirstProduct(call)) && failure("500", "network error") },
-  /** E5 counts the records from 0, whatever was sent. */
   A17: { E5: (call, next) => withRows(next(call), (rows) => rows.map((row, sequence) => ({ ...row, sequence }))) },
   /** Every deletion must name another source order. */
   A19: { E5: (call, next) => (isDeletion(call) ? refused("orderList[0].srcLicenseOrderId: wrong") : next(call)) },
-  /** E5 expects product limits in another unit. */
   A20: {
     E5: (call, next) => (holds(call, "limitEndDate") ? refused(`${firstProduct}.limitEndDate: no time`) : next(call)),
   },
-  /** E5 requires a real usage duration. */
   A21: { E5: () => refused("orderList[0].assets[0].products[0].limitTimeDuration: must be positive") },
   A22: { E5: () => refused("orderList[0].assets[0].products[0].productType: unknown") },
-  /** E5 requires the products of packages in the asset too. */
   A23: {
     E5: (call, next) => (holds(call, "merchandises") ? refused(`${firstAsset}.products: must repeat`) : next(call)),
   },
@@ -68,9 +58,8 @@ const contradictions = {
       return Array.isArray(data) ? { ...answer, data: data.map((digits) => `7${String(digits).slice(1)}`) } : answer;
     },
   },
-  /** E6 rejects a lock that is disabled already. */
+  /** E6 answers "wrong type" for every lock. */
   A26: { E6: (call, next) => withRows(next(call), (rows) => rows.map((row) => ({ ...row, status: 4 }))) },
-  /** M5's total is too high by one. */
   A27: {
     M5: (call, next) => withData(next(call), (data) => ({ ...data, total: Number(data["total"]) + 1 })),
   },
@@ -80,11 +69,10 @@ const contradictions = {
   },
   /** M1 appends another ending to every second name. */
   A29: { M1: (call, next) => withData(next(call), withOtherEndings) },
-  /** The name limits do not count characters. */
+  /** M1 rejects every name as too long. */
   A31: { M1: () => refused("name is too long", "30002") },
   /** M9 assigns only the first number and answers with an error. */
   A33: { M9: (call, next) => next(withFirstNumber(call)) && failure("500", "network error") },
-  /** M5 shows no asset numbers. */
   A34: { M5: (call, next) => withFields(next(call), { assetNums: () => [] }) },
   /** M6 shows every held number with the administrator too. */
   A35: {
@@ -96,14 +84,11 @@ const contradictions = {
   },
   A36: { M4: () => failure("60002", "the member does not exist") },
   A39: { E5: () => refused("orderList[0].srcLicenseOrderId: required for a cloud authorization type") },
-  /** M2 is accepted and changes nothing. */
   A41: { M2: () => success(null) },
-  /** M6 leaves out assets without a holder. */
   A43: { M6: (call, next) => withRows(next(call), (rows) => rows.filter(isHeld)) },
 } satisfies Record<string, Ways>;
 const waysOf: Readonly<Record<ContradictedRow, Ways>> = contradictions;
 
-/** The rows of A1–A43 that the services can contradict. */
 export type ContradictedRow = keyof typeof contradictions;
 export const contradictedRows = Object.keys(contradictions).filter(
   (row): row is ContradictedRow => row in contradictions,

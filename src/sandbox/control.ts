@@ -13,15 +13,12 @@ export interface Controls {
   /** Random, stored with the state, new after a reset. Tells sandboxes apart. */
   readonly identity: () => string;
   readonly counts: () => SandboxCounts;
-  /** Clears state, counts and faults. */
   readonly reset: () => void;
-  /** Invalidates all tokens of the token call. */
   readonly expireTokens: () => void;
   /** Removes the effects of the orders, as if somebody did it on the platform. Returns the number of orders. */
   readonly dropOrders: (channelOrderId: string) => number;
-  /** Does something on the platform's own pages; no call, no effect. Throws NotThere. */
+  /** Throws NotThere. It is no call and no effect. */
   readonly hand: (edit: HandEditInput) => HandResult;
-  /** The rows of A1–A43 to contradict from now on. */
   readonly contradict: (rows: readonly ContradictedRow[]) => void;
   /** Accepts no connections for `ms`, from the end of this reply on. */
   readonly refuseFor: (ms: number) => void;
@@ -124,9 +121,7 @@ export interface SandboxState {
   shellNumbers: number;
   /** Effects still to come: late calls and asynchronous orders. */
   deferred: number;
-  /** By channel order number. */
   orders: Record<string, OrderState>;
-  /** By channel order number. */
   deletions: Record<string, DeletionState>;
 }
 

@@ -43,7 +43,6 @@ function assetOf({ store }: Platform, number: string, enterprise: number, place:
 
 const productColumns = "products.id, asset_id, crm_product_id, product_uri, record";
 
-/** `order` null: all products of the asset. */
 function productsOfAsset(store: Store, asset: number, order: number | null): ProductRow[] {
   return store.all<ProductRow>(
     `SELECT ${productColumns} FROM products

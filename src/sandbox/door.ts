@@ -14,10 +14,7 @@ export type Door = (
   query: URLSearchParams,
 ) => void;
 
-/**
- * Order service: Authorization, Content-Type (R6), g_nonce (R5). Member-center: Authorization, clientToken, userToken,
- * g_nonce, and Content-Type with a body.
- */
+/** Member-center: also clientToken and userToken; Content-Type only with a body (R5, R6). */
 export function createDoor(tokens: Tokens): Door {
   const seen = {
     order: createNonces(noncesRemembered),
@@ -76,7 +73,6 @@ function createNonces(size: number): { add(nonce: string): boolean } {
   };
 }
 
-/** `user` is only for the third header of the member-center. */
 type TokenKind = "app" | "user";
 
 /** These tokens never expire. */
@@ -86,9 +82,7 @@ export interface Tokens {
   accepts(kind: TokenKind, token: string): boolean;
   /** POST /oauth/token: grant types client_credentials and password (RFC 6749). */
   answer(form: string, authorization: string | undefined): { status: number; body: object };
-  /** Static tokens stay valid. */
   expireAll(): void;
-  /** Writes the token data into an emptied store. */
   restore(): void;
 }
 
@@ -152,7 +146,6 @@ export function createTokens(store: Store, settings: SandboxSettings, now: () =>
   };
 }
 
-/** Client id and secret from HTTP Basic or from the form. */
 function clientOf(fields: URLSearchParams, authorization: string | undefined): { client: string; secret: string } {
   if (authorization?.startsWith("Basic ") !== true) {
     return { client: fields.get("client_id") ?? "", secret: fields.get("client_secret") ?? "" };

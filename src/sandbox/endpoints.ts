@@ -7,13 +7,11 @@ export interface Platform {
   settings: SandboxSettings;
   /** Epoch milliseconds. */
   now: () => number;
-  /** The code appended to the user names of an enterprise. */
   enterpriseCode: (row: number) => string;
   /** Does the work after `delayMs`, even if the process is killed. Committed with the surrounding transaction. */
   defer: (kind: "call" | "orders", payload: string, delayMs: number) => void;
 }
 
-/** A call after the checks of headers, nonce and route. */
 export interface Call {
   parameters: readonly string[];
   query: URLSearchParams;

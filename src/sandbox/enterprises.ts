@@ -95,7 +95,6 @@ function bindEnterprise(platform: Platform, call: Call): Answer {
   });
 }
 
-/** Creates an enterprise with two customers, an administrator and a member. */
 export function makeEnterprise(platform: Platform, made: Omit<MadeCustomer, "enterprise">) {
   const { store } = platform;
   const now = platform.now();

@@ -54,7 +54,6 @@ export function readBody(request: IncomingMessage): Promise<string> {
   });
 }
 
-/** The peer sees ECONNRESET. */
 export function reset(request: IncomingMessage): void {
   request.socket.resetAndDestroy();
 }
@@ -241,7 +240,6 @@ function unavailable(status: number, text: string, retryAfter: string): Reply {
   return { status, type: "text/plain", headers: { "retry-after": retryAfter }, body: text };
 }
 
-/** Removes, repeats or replaces data as the fault says. */
 export function faultyAnswer(fault: Fault, answer: Answer): Answer {
   const { data } = answer;
   if (answer.code !== 0) return answer;

@@ -15,7 +15,6 @@ const faultKinds = {
   resetMidReply: { applied: true },
   silence: { applied: false },
   slow: { applied: true },
-  /** Business code "500". */
   code500: { applied: false },
   /** Business error `code` with HTTP `status` (299). */
   status299: { applied: false },
@@ -26,9 +25,7 @@ const faultKinds = {
   wrongJson: { applied: true },
   /** HTTP 200 with the key `code` twice: first the true value, then the opposite. */
   codeTwice: { applied: true },
-  /** A code that no contract lists (99999, or `code`). */
   oddCode: { applied: false },
-  /** Code 0 with data of another shape. */
   wrongShape: { applied: true },
   /** HTTP 401, 60000, or `code`. */
   expiredToken: { applied: false },
@@ -38,17 +35,12 @@ const faultKinds = {
   oddField: { applied: true },
   /** Code 0 with `value` as data, or without data. */
   oddData: { applied: true },
-  /** Code 0, but nothing was done. */
   emptyPromise: { applied: false },
-  /** The last `drop` entries of M1 fail. */
   partialM1: { applied: true },
-  /** The last sequence of E5 is missing. */
   e5MissingSequence: { applied: true },
-  /** The first sequence of E5 appears twice. */
   e5DuplicateSequence: { applied: true },
   /** One byte of the body every `delayMs` (1000). */
   oneBytePerSecond: { applied: true },
-  /** A body of `bytes` (100 MB). */
   hugeBody: { applied: true },
 } as const satisfies Record<string, { applied: boolean }>;
 
@@ -90,12 +82,10 @@ export interface Faults {
   /** Returns the id. Throws ZodError for an invalid rule. */
   add(rule: FaultRule): string;
   list(): { id: string; rule: Fault; matched: number; fired: number }[];
-  /** Removes one rule, or all. */
   clear(id?: string): void;
 }
 
 interface DecidingFaults extends Faults {
-  /** `values`: the values in the call's path and query. */
   decide(target: EndpointId | "token", values?: readonly string[]): Fault | undefined;
 }
 
@@ -106,7 +96,6 @@ interface Entry {
   fired: number;
 }
 
-/** `fraction` gives numbers in [0, 1). */
 export function createFaults(fraction: () => number): DecidingFaults {
   let entries: Entry[] = [];
   let added = 0;

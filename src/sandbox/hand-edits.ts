@@ -17,13 +17,9 @@ const profile = {
   departmentId: z.string().regex(/^\d+$/u).nullable().optional(),
 };
 
-/**
- * What a person can do on the platform's own pages. It is no call and no effect. Names assets by number, people and
- * enterprises by global id, customers by channel number.
- */
+/** What a person can do on the platform's own pages. It is no call and no effect. */
 export const handEditSchema = z.discriminatedUnion("action", [
   z.strictObject({ action: z.literal("drop-product"), ...product }),
-  /** Fields of E5's product record. */
   z.strictObject({ action: z.literal("change-product"), ...product, fields: productSchema.partial() }),
   /** M7 shows these values instead; `{}` ends this. */
   z.strictObject({ action: z.literal("show-product"), ...product, fields: z.record(z.string(), z.json()) }),
@@ -66,7 +62,6 @@ export const handEditSchema = z.discriminatedUnion("action", [
 export type HandEdit = z.infer<typeof handEditSchema>;
 export type HandEditInput = z.input<typeof handEditSchema>;
 
-/** Ids of created things. */
 export type HandResult = Record<string, string>;
 
 export class NotThere extends Error {

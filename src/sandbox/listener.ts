@@ -22,7 +22,6 @@ interface Listener {
 export function createListener(host: string, clock: Clock, closing: AbortSignal, serve: Serve): Listener {
   const server = createServer({ keepAliveTimeout: 60_000, requestTimeout: 0 }, (request, response) => {
     serve(request, response).catch((error: unknown) => {
-      // A disconnected caller, or the sandbox's end, is no failed call.
       if (request.destroyed || response.destroyed || closing.aborted) return response.destroy();
       if (response.headersSent) return reset(request);
       send(response, { status: 500, type: "text/plain", body: `sandbox: ${messageOf(error)}` });

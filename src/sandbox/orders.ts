@@ -122,7 +122,6 @@ function placeOrders(platform: Platform, batch: Batch, text: string): Answer {
   );
 }
 
-/** Throws 13004 if products or packages contradict each other. */
 export function checkAsset(asset: NewAsset, place: string): void {
   if (new Set(asset.assetNos).size !== asset.assetNos.length) {
     throw new Refusal("13004", `${place}.assetNos: an asset number is named twice`);
@@ -230,7 +229,6 @@ function addProducts(
   }
 }
 
-/** Returns the row of the product. */
 export function addProduct(
   { store, now }: Platform,
   to: { asset: number; merchandise: number | null; order: number },
@@ -269,7 +267,6 @@ function addMerchandise(
   for (const child of node.children ?? []) addMerchandise(platform, placement, asset, row, child);
 }
 
-/** Throws 13004 for unknown references. */
 function referencesOf(
   platform: Platform,
   order: OrderRecord,

@@ -1,7 +1,6 @@
 import { z } from "zod";
 import { contradictedRows } from "./contradictions.ts";
 
-/** Every key has a default, so `{}` is complete. */
 export const sandboxSettingsSchema = z.strictObject({
   errorStatus: z
     .union([z.literal(200), z.literal(299)])

@@ -10,13 +10,10 @@ import { createServices, type Services } from "./services.ts";
 import { createDeferred, emptyStore, openStore, type Deferred, type Store } from "./store.ts";
 
 export interface SandboxOptions {
-  /** `:memory:`, or a file that survives restarts and kills. */
   store: string;
   clock: Clock;
   random: Randomness;
-  /** Default 0: a free port. */
   port?: number | undefined;
-  /** Default 127.0.0.1. */
   host?: string | undefined;
   /** Per call, half before the effect. Default 0. */
   latencyMs?: number | undefined;
@@ -46,18 +43,13 @@ export interface Sandbox extends Omit<Controls, "observation" | "refuseFor">, Om
   readonly port: number;
   readonly tokenUrl: string;
   readonly credentials: SandboxCredentials;
-  /** Deviating clocks of the two services. */
   readonly dates: Dates;
-  /** Callers get ECONNREFUSED. */
   readonly refuseConnections: () => Promise<void>;
   readonly acceptConnections: () => Promise<void>;
   readonly close: () => Promise<void>;
 }
 
-/**
- * Starts both services and the token call on one port, written from the contracts alone. Throws a Problem if the port
- * cannot be used. One function, because it closes what it opens.
- */
+/** Throws a Problem if the port cannot be used. One function, because it closes everything that it opens. */
 export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
   const { clock, random } = options;
   const host = options.host ?? "127.0.0.1";

@@ -70,7 +70,6 @@ export function createServices(platform: Platform) {
         return failure(error.code, error.reason, platform.settings.fillPlaceholders ? error.numbers : []);
       }
     },
-    /** Runs the call later, even if this process ends. */
     runLater(operation: EndpointId, call: Call, delayMs: number): void {
       const noted: z.infer<typeof notedCallSchema> = {
         operation,
@@ -97,9 +96,7 @@ export function createServices(platform: Platform) {
       if (kind === "orders") failDeferred(payload);
     },
     contradict: (rows: readonly ContradictedRow[]): void => contradicted.set(rows),
-    /** Throws NotThere. */
     hand,
-    /** Returns the number of orders. */
     dropOrders: (channelOrderId: string): number => dropOrders(platform, channelOrderId),
   };
 }

@@ -191,7 +191,6 @@ export function objectBody(body: unknown): Record<string, unknown> {
   return body;
 }
 
-/** Throws `code` if the text is missing or empty. */
 export function requiredField(body: Record<string, unknown>, field: string, code: ErrorCode): string {
   const value = body[field];
   if (typeof value !== "string" || value === "") throw new Refusal(code, `${field} is empty`);
@@ -216,7 +215,6 @@ function departmentOf(body: Record<string, unknown>): string | null {
 const editedFields = ["userName", "departmentId", "name", "remark", "passwordMobile"];
 const addedFields = [...editedFields, "password"];
 
-/** Throws 40000 for fields that the contract does not name. */
 function requireNamed(body: Record<string, unknown>, fields: readonly string[]): void {
   const other = Object.keys(body).find((field) => !fields.includes(field));
   if (other !== undefined) throw new Refusal("40000", `${other} is no field of this operation`);
@@ -229,7 +227,6 @@ function checkPassword(password: string): void {
   }
 }
 
-/** The first wrong field rejects the call. */
 export function addedEntry(value: unknown, code: string, settings: SandboxSettings): StaffEntry & { password: string } {
   if (!isObject(value)) throw new Refusal("40000", "userList holds something that is no object");
   requireNamed(value, addedFields);
@@ -249,7 +246,6 @@ export function addedEntry(value: unknown, code: string, settings: SandboxSettin
   return { userName, password, name, departmentId, remark, mobile };
 }
 
-/** A missing field is null (A41). */
 function editedEntry(value: unknown, code: string): StaffEntry {
   const body = objectBody(value);
   requireNamed(body, editedFields);

@@ -4,11 +4,9 @@ import { exitCodes, messageOf, Problem } from "../base/errors.ts";
 import { createPrivateFile, keepPrivate } from "../base/private-files.ts";
 import { Refusal } from "./answers.ts";
 
-/** A value of a caller, kept as it came. */
 export type Given = number | string | null;
 type Named = Readonly<Record<string, Given>>;
 
-/** Each statement is prepared once. */
 export class Store {
   readonly database: Database.Database;
   readonly #statements = new Map<string, Database.Statement<unknown[], never>>();
@@ -27,12 +25,10 @@ export class Store {
     return this.#statement(sql).all(...values);
   }
 
-  /** Returns the number of changed rows. */
   run(sql: string, ...values: Given[]): number {
     return this.#statement(sql).run(...values).changes;
   }
 
-  /** Returns the row number. */
   insert(table: string, row: Named): number {
     const columns = Object.keys(row);
     const sql = `INSERT INTO ${table} (${columns.join(", ")}) VALUES (${columns.map(() => "?").join(", ")})`;
@@ -132,9 +128,8 @@ const tableNames = [
 ] as const;
 
 /**
- * Opens the state. A commit survives SIGKILL (WAL, synchronous NORMAL), but not always a machine crash. Only one
- * process
- * can use the file. Throws a Problem if it is in use or not a state.
+ * A commit survives SIGKILL (WAL, synchronous NORMAL), but not always a machine crash. Only one process can use the
+ * file. Throws a Problem if it is in use or not a state.
  */
 export function openStore(path: string): Store {
   if (path !== ":memory:") makeStore(path);
@@ -210,13 +205,10 @@ export function epochMs(given: Given | undefined): number | null {
 
 export type DeferredKind = "call" | "orders";
 
-/** Work for later, even if this process ends. */
 export interface Deferred {
   /** Stored with the surrounding transaction. */
   add(kind: DeferredKind, payload: string, delayMs: number): void;
-  /** Continues the work of an earlier process. */
   resume(): void;
-  /** Stops waiting; stored work stays. */
   stop(): void;
 }
 

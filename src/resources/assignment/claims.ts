@@ -11,7 +11,6 @@ import { unitsOf as unitNumbersOf, assetNumberReference, type EarlierUnit } from
 type Given = Pick<CustomerInput, "staff" | "orders" | "ended"> &
   UnitsGiven & { known: Pick<Known, "assignments" | "numbers" | "placedOrders"> };
 
-/** People are named by their formatted keys. */
 export interface Allocation {
   assets: ReadonlyMap<string, ClaimedAsset[]>;
   blocks: BlockedRecord[];
@@ -33,8 +32,8 @@ interface NamedClaim extends Claim {
 }
 
 /**
- * Decides which asset each person gets. Claims of a number come first. A claim of an instance gets the number that the
- * person holds, or the first free one. A person in quarantine keeps everything; `ending` numbers go to nobody.
+ * A claimed number comes first. A claimed instance gets the number that the person holds, or the first free one.
+ * A person in quarantine keeps everything; `ending` numbers go to nobody.
  */
 export function allocate(
   given: Given,
@@ -70,7 +69,6 @@ export function allocate(
 
 class Taken {
   readonly assets = new Map<string, ClaimedAsset[]>();
-  /** By token and by number. */
   readonly #takers = new Map<string, string>();
   readonly #holders: ReadonlyMap<string, string>;
 

@@ -23,7 +23,6 @@ interface AssignmentFacts {
 
 declare module "../../report/explain.ts" {
   interface ExplainFacts {
-    /** Present assignments, and some ended ones. */
     assignments?: AssignmentFacts[];
   }
 }

@@ -13,7 +13,6 @@ export function reads({ known, staff, ended = [] }: LoadedCustomer): Reads {
   };
 }
 
-/** Asset numbers that people hold, or that the CRM gives to people. */
 export function seats({ staff, known }: LoadedCustomer): Set<string> {
   const numbers = new Set(known.assignments.map((assignment) => assignment.assetNumber));
   const instances = new Set<string>();
@@ -34,7 +33,6 @@ export function seats({ staff, known }: LoadedCustomer): Set<string> {
   return numbers;
 }
 
-/** Compares a person's assets with M6 and M5: exactly the assets of the CRM, and no other that crm-sync assigned. */
 export function adopt(
   { customer, known }: Pick<LoadedCustomer, "customer" | "known">,
   { person: { key: staff, body }, member, assets }: ShownPerson,

@@ -148,14 +148,12 @@ export function withWeights(
   });
 }
 
-/** `freed`: numbers that this plan's revokes free. */
 interface Shown {
   holders: Holders;
   freed: ReadonlySet<string>;
   policies: Pick<PlanOptions["policies"], "drift">;
 }
 
-/** Grants assets that M6 does not show with the person, and adopts those that it shows. */
 function planGrants(
   given: Prepared,
   assets: Allocation["assets"],

@@ -12,7 +12,6 @@ function keyIn([record]: readonly RecordReference[]): RecordKey {
 
 const assignedSince = "assets that were assigned again since stay";
 
-/** Only numbers that the same member still holds from this operation. */
 function undoGrant(row: DoneOperation<"grant-assets">, of: Undoing): Undoes {
   const { given, run, facts } = of;
   const { context, operation, id } = row;
@@ -32,7 +31,6 @@ function undoGrant(row: DoneOperation<"grant-assets">, of: Undoing): Undoes {
   return { is: "meant", meant: withWeights([revoke], given.observed), lacks };
 }
 
-/** Only if the member still exists and nobody else holds the number. */
 function undoRevoke(row: DoneOperation<"revoke-assets">, of: Undoing): Undoes {
   const { given, freed, run, facts } = of;
   const { context, operation, id } = row;
@@ -87,7 +85,6 @@ function numbersIn({ context }: DoneOperation): readonly string[] {
 
 declare module "../../engine/plan/undo.ts" {
   interface UndoFacts {
-    /** The last assignment of each number that the run gave or removed. */
     lastGiven: ReadonlyMap<string, LastGiven>;
   }
 }

@@ -240,7 +240,6 @@ const bind: OperationType<BindShapes> = {
 };
 
 const created = making("created");
-/** E2 creates an enterprise with a default and an industry customer and its first members. */
 const create: OperationType<CreateShapes> = {
   ...created,
   endpoint: "E2",

@@ -29,7 +29,6 @@ type Given = Pick<Prepared, "customer" | "desiredCustomer" | "customerInQuaranti
 export interface EnterpriseStage {
   meant: DraftOperation[];
   changes: StateChange[];
-  /** Why the customer and everything under it wait. */
   block?: Block | undefined;
   /** About the customer's own record; stops nothing. */
   note?: Block | undefined;
@@ -50,9 +49,8 @@ export function plan(given: Given, { make }: Earlier, options: PlanOptions): Res
 }
 
 /**
- * Creates, adopts or updates the enterprise (E3, then E2 or E1; E4). One enterprise under the channel number is
- * adopted,
- * several block. An adopted one gets an E4, because no call reads its branch and address back.
+ * One enterprise under the channel number is adopted, several block. An adopted one gets an E4, because no call reads
+ * its branch and address back.
  */
 export function planEnterprise(given: Given, settings: AssumptionSettings, policies: Policies): EnterpriseStage {
   const options = { settings, policies };
@@ -281,10 +279,7 @@ function creation({ customer, numbers }: Given, body: DesiredCustomer, settings:
   return { kind: "create-enterprise", ...shared, payload, reason };
 }
 
-/**
- * What E3 shows of an enterprise that a person changed. Name, branch and address are unobservable: that person's
- * statement counts.
- */
+/** Name, branch and address are unobservable: they count by the statement of the person who changed the enterprise. */
 export function readBackCustomer(
   { customer, desiredCustomer, known }: LoadedCustomer,
   enterprises: readonly ShownEnterprise[],

@@ -187,7 +187,6 @@ class FactRows {
     };
   }
 
-  /** Includes earlier enterprises of the customer. */
   protectedOf({ namespace, id }: RecordKey): Pick<KnownFacts, "protectedMembers"> {
     const rows = this.#sql.rows<{ member: string }>("membersOfCustomer", [namespace, id]);
     return { protectedMembers: new Set(rows.map(({ member }) => member)) };

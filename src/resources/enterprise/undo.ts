@@ -43,7 +43,6 @@ function isSame(one: AcknowledgedFields, other: AcknowledgedFields): boolean {
   return one.name === other.name && one.branchName === other.branchName && one.address === other.address;
 }
 
-/** The marker of the newest kept form with this value. */
 function markerOf({ facts }: Undoing, field: "name" | "address", commitment: string): PrivateMarker | undefined {
   return facts.customerForms
     .flatMap((form) => form[field] ?? [])

@@ -42,8 +42,7 @@ function lent(operationId: string, { lock, assets, staff, memberGlobalId }: Borr
 }
 
 /**
- * M8 shows who has the lock, M6 whether each asset is lent; no call shows which assets are in a lock.
- * Only both together prove the loan.
+ * M8 shows who has the lock, M6 whether an asset is lent, no call which assets are in a lock. Both together prove it.
  */
 async function observe({ id, context }: JournalEntry<BorrowShapes>, snapshot: Snapshot): Promise<Evidence> {
   const { enterpriseGlobalId, memberGlobalId, lock, assets } = context;

@@ -132,7 +132,6 @@ interface Shown {
   loans: readonly ObservedLoan[];
 }
 
-/** The loan with the ids for M10, or why it cannot be made. */
 export function loanOf({ staff, memberGlobalId, lock, numbers }: MeantLoan, shown: Shown): Loan | Block {
   if (!shown.members.some((member) => member.globalId === memberGlobalId && !member.deleted))
     return no(
@@ -171,7 +170,6 @@ export type Loan = z.infer<typeof loanSchema>;
 const schemas = {
   wanted: z.literal("lent"),
   details: loanSchema,
-  /** Asset numbers in the lock. */
   answer: z.object({ lent: z.array(z.string()) }),
 };
 

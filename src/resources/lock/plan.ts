@@ -16,10 +16,7 @@ type Given = Pick<Prepared, "customer" | "orders" | "standings"> & {
 };
 type Options = Pick<PlanOptions, "policies" | "takingBlocked">;
 
-/**
- * Requests a switch if the CRM's flag differs from its last request. A person's later request counts until the flag
- * changes.
- */
+/** A person's request after the order's last change counts until the CRM's flag changes again. */
 export function plan(given: Given, _: unknown, options: Options): ResourcePlan {
   const wishes: ResourcePlan = { records: "orders", operations: [], changes: [], blocks: [] };
   for (const order of given.orders) {
@@ -36,11 +33,7 @@ export function plan(given: Given, _: unknown, options: Options): ResourcePlan {
   return wishes;
 }
 
-/**
- * After a rebuild, the CRM's flags count as requested and nothing is sent: no reading shows whether a lock is disabled,
- * and
- * a person may have enabled it since.
- */
+/** After a rebuild the CRM's flags count as requested and nothing is sent, because no reading shows a lock's state. */
 export function assume(given: Given, policies: Policies): { changes: StateChange[]; told: string[] } {
   const asking: Policies = { ...policies, locks: { ...policies.locks, locked: "apply" } };
   const { changes } = plan(given, undefined, { policies: asking, takingBlocked: undefined });

@@ -129,7 +129,6 @@ function undoUnlocked(row: DoneOperation<"unlock-assets">, of: Undoing): Undoes 
   return switchedBack(row, of, "locked");
 }
 
-/** Only locks that are still as the call left them. */
 function switchedBack(
   row: DoneOperation<"lock-assets" | "unlock-assets">,
   { given, run }: Undoing,

@@ -162,7 +162,6 @@ function metBySuffixes(
   return [{ row: "A29", about, evidence: "M1 appended two endings to names of one call" }];
 }
 
-/** Why M1's ids cannot belong to new people: an id is in use already, or came twice. */
 function takenIds(
   known: Pick<Known, "staffLinks" | "protectedMembers">,
   added: StaffMatch["added"],
@@ -229,7 +228,6 @@ function staffAdded(customer: RecordKey, context: AddContext, match: StaffMatch)
   };
 }
 
-/** In clear. */
 interface SentPerson {
   key: RecordKey;
   userName: string;

@@ -19,9 +19,7 @@ interface Members {
   names: ReadonlyMap<string, number>;
 }
 
-/**
- * Finds each person on the platform: by the link, otherwise by account name, bare or with the enterprise code (A28).
- */
+/** By the link, otherwise by account name, bare or with the enterprise code (A28). */
 export function membershipsOf(
   given: Given,
   settings: AssumptionSettings,
@@ -134,11 +132,7 @@ function identify(
   return stranger ? otherEnding : { kind: "to-add" };
 }
 
-/**
- * The member with the account name is this person if it is not linked, or if its record is deleted in the CRM: the
- * person
- * has a new id there.
- */
+/** If the linked record is deleted in the CRM, the person has a new id there and keeps the account. */
 function adopted({ known, staff }: Pick<Given, "known" | "staff">, hit: ObservedMember): Membership {
   if (known.protectedMembers.has(hit.globalId)) {
     return blocked(

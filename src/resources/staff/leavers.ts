@@ -23,22 +23,17 @@ type Given = Pick<
 
 interface Leavers {
   drafts: DraftOperation<"delete-staff">[];
-  /** Accounts that somebody else deleted. */
   changes: StateChange[];
   blocks: BlockedRecord[];
 }
 
-/** An unwanted account that crm-sync made. */
 interface Leaver {
   link: StaffLink;
   why: Extract<PolicyName, "staff.left" | "staff.moved">;
 }
 type Options = Pick<PlanOptions, "settings" | "policies" | "takingBlocked">;
 
-/**
- * Deletes accounts (M4) that crm-sync made for people who left or moved, if the policy allows it. `people`: this plan's
- * operations for people.
- */
+/** Deletes accounts (M4) only if crm-sync made them. `people`: what this plan does for people. */
 export function planLeavers(given: Given, people: Pick<Part, "operations" | "changes">, options: Options): Leavers {
   const adopted = new Set(
     people.changes.flatMap((change) => (change.type === "staff-linked" ? [change.memberGlobalId] : [])),
@@ -54,10 +49,7 @@ export function planLeavers(given: Given, people: Pick<Part, "operations" | "cha
   };
 }
 
-/**
- * Deletes an account only if this plan revokes all its assets, it has no lent lock (M5, M8), and no other record uses
- * it.
- */
+/** The plan must revoke all its assets, no lock may be lent to it (M5, M8), and no other record may use it. */
 function planLeaver(
   given: Given,
   { link, why }: Leaver,

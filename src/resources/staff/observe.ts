@@ -21,13 +21,11 @@ import {
 } from "./profile.ts";
 import { membershipsOf } from "./identity.ts";
 
-/** M5, and M6 with E8. */
 interface ShownPeople {
   members: readonly ObservedMember[];
   assets: readonly ObservedAsset[];
 }
 
-/** What M5 and M6 show of a person that somebody changed manually. */
 export function readBackStaff(
   loaded: LoadedCustomer,
   staff: Desired<DesiredStaff>,

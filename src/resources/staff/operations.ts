@@ -79,7 +79,6 @@ const editSchemas = {
   context: z.object({
     ...account,
     profile: commitments,
-    /** Fields that the call names. */
     sent: z.array(z.enum(["name", "remark", "mobile", "departmentId"])),
   }),
 };

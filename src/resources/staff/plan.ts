@@ -17,10 +17,7 @@ import type { DraftOperation } from "../../engine/model/operation.ts";
 import { partHash } from "../../engine/plan/rejections.ts";
 import type { AddedPerson } from "./add-staff.ts";
 
-/**
- * Adopts people that M5 shows, edits them (M2) if the CRM changed, and adds the others (M1). `memberships` tells later
- * resources who each person is.
- */
+/** Adopts people that M5 shows, edits them (M2) if the CRM changed, and adds the others (M1). */
 export function plan(given: Prepared, earlier: Earlier, options: PlanOptions): ResourcePlan {
   const unread = given.observed.unread?.people;
   if (unread !== undefined)
@@ -96,9 +93,7 @@ type Addition = DraftOperation<"add-staff">;
 interface Candidate {
   staff: Desired<DesiredStaff>;
   entry: AddedPerson;
-  /** The rejected M1 that contained this person and others. */
   together: string | undefined;
-  /** The platform showed an account of this person before. */
   lost: boolean;
 }
 
@@ -169,10 +164,7 @@ function passwordBlock(
   return undefined;
 }
 
-/**
- * People who were rejected together are sent in two halves until the one at fault is alone. Nobody else joins their
- * calls.
- */
+/** Rejected people are sent again in two halves until the one at fault is alone. Nobody else joins their calls. */
 function batches(candidates: readonly Candidate[]): (readonly Candidate[])[] {
   return [...Map.groupBy(candidates, ({ together }) => together)].flatMap(([together, people]) => {
     const size = together === undefined ? limits.staffPerCall : Math.ceil(people.length / 2);

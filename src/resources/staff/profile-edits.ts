@@ -40,7 +40,6 @@ interface Edits {
 interface Person {
   staff: Desired<DesiredStaff>;
   link: StaffLink;
-  /** As M5 shows it now. */
   member: ObservedMember;
   wanted: StaffProfile;
 }
@@ -80,10 +79,7 @@ export function planEdits(given: Given, settings: AssumptionSettings, repairs?: 
   return edits;
 }
 
-/**
- * A person whose data was erased and who came back: the account is recognised by its present name, and M5's values are
- * compared with the new ones.
- */
+/** A person whose data was erased may come back: the account is recognised by its present name. */
 function toldAnew(
   given: Given,
   { staff, link, member }: Pick<Person, "staff" | "link"> & { member: ObservedMember | undefined },
@@ -139,9 +135,9 @@ function agreed({ customer }: Given, { key: staff }: Person["staff"], profile: S
 }
 
 /**
- * Changes on the platform since the last M2. `left`: the policy keeps them; `held`: a person decides, because an M2
- * sends
- * all fields. With `ignore` no reading keeps them, so only M5 shows them.
+ * `left`: the policy keeps the platform's value. `held`: a person decides, because an M2 sends all fields. With
+ * `ignore`
+ * no reading keeps them, so only M5 shows them.
  */
 function driftedFields(
   given: Given,

@@ -47,10 +47,7 @@ export function clearProfile(privateValues: ReadonlyMap<string, string>, body: D
   return { name: text(name), remark: text(remark), mobile: text(mobile), departmentId };
 }
 
-/**
- * The profile as M5 shows it. Differing or masked fields get a value that no CRM gives, so they count as changed in the
- * CRM.
- */
+/** Differing or masked fields get a value that no CRM gives, so they count as changed in the CRM. */
 export function shownProfile(
   { privateValues }: { privateValues: ReadonlyMap<string, string> },
   body: DesiredStaff,
@@ -118,8 +115,7 @@ export interface StaffMatch {
 }
 
 /**
- * Matches M1's answer to the sent people. All rows must have one common suffix, and each person must come back exactly
- * once. Otherwise undefined: then M5 decides.
+ * All rows must have one common suffix, and each person must come back exactly once. Otherwise undefined: M5 decides.
  */
 export function matchAddedStaff(
   sent: readonly { key: RecordKey; userName: string }[],
@@ -155,9 +151,7 @@ export function matchAddedStaff(
   return seen.size === bySentName.size ? match : undefined;
 }
 
-/**
- * The only suffix that turns every shown account name into a sent one; undefined if no suffix fits, or several do.
- */
+/** Undefined if no suffix fits, or several do. */
 export function commonSuffix(
   sent: readonly string[],
   shown: readonly string[],

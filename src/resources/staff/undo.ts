@@ -25,7 +25,6 @@ function keyIn([record]: readonly RecordReference[]): RecordKey {
   return { namespace: record?.namespace ?? "", id: record?.id ?? "" };
 }
 
-/** Deletes accounts of an M1 that are unchanged and hold nothing else. */
 function undoAddition(row: DoneOperation<"add-staff">, of: Undoing): Undoes {
   const { given, facts, freed, run, options } = of;
   const meant: DraftOperation<"delete-staff">[] = [];
@@ -115,7 +114,6 @@ function bodyBefore(
   return body;
 }
 
-/** Undefined: the field was empty. */
 function markerOf(
   { facts }: Undoing,
   forms: readonly DesiredStaff[],
@@ -142,7 +140,6 @@ export const undoFacts: UndoReading<"staffForms" | "linkedSince"> = async ({ sta
 
 declare module "../../engine/plan/undo.ts" {
   interface UndoFacts {
-    /** By key of the person; newest first. */
     staffForms: ReadonlyMap<string, readonly DesiredStaff[]>;
     linkedSince: ReadonlyMap<string, string>;
   }

@@ -19,10 +19,7 @@ export interface ReadAt {
   seenAt: string;
 }
 
-/**
- * `read`: customers read completely since then. `behind`: linked all the time and not read. `oldest`: the oldest
- * reading.
- */
+/** `behind`: linked all the time and not read completely since then. */
 export interface ReadSince {
   linked: number;
   read: number;
@@ -30,7 +27,6 @@ export interface ReadSince {
   oldest: string | null;
 }
 
-/** The cost of a reading: a call per asset and per page of members. */
 export interface EnterpriseSize {
   assets: number;
   members: number;
