@@ -86,7 +86,7 @@ function findReferences(value: Json | undefined): { references: Found[]; literal
   return { references, literals };
 }
 
-/** `{password}` in a login stands for the secret of that name. */
+/** `{password}` in a login means the secret of that name. */
 function isNameOfSecret(text: string, path: Path): boolean {
   return path[0] === "sources" && path.includes("login") && /^\{[a-z][A-Za-z0-9]*\}$/u.test(text);
 }

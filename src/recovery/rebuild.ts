@@ -73,7 +73,7 @@ export async function rebuild(application: Application, { by, dryRun, signal, sh
     const folder = holdFolder(dirname(application.ledgerPath));
     try {
       const path = join(folder.path, "ledger.db");
-      // A restored ledger is copied with its heads, which show what it lost.
+      // A restored ledger is copied with its heads, which show the lost changes.
       if (dependencies.ledger.gap.isOpen()) {
         await copyWhileWritten(application.ledgerPath, path, () => {});
         if (existsSync(headsPath(application.ledgerPath)))
@@ -117,9 +117,9 @@ async function requireUnused(ledger: Ledger): Promise<void> {
 type RebuildRequest = Pick<RunRequest, "limits" | "signal" | "header"> & { by: string };
 
 /**
- * Restores an unused or restored ledger without writing calls. The caller holds the run lock. All customers are looked
- * at before an order counts as placed: an enterprise may have another customer's order. Until then only a rebuild
- * may write.
+ * Restores an unused or restored ledger without writing calls. The caller holds the run lock. Before an order counts as
+ * placed, it looks at all customers: an enterprise may have another customer's order. Until then only a rebuild may
+ * write.
  */
 export async function runRebuild(deps: RunDependencies, request: RebuildRequest): Promise<RebuildSummary> {
   const { ledger } = deps;

@@ -16,7 +16,7 @@ import { writeNew, writeWhole } from "../operate/written-files.ts";
 import { digestOf, readManifest, requireSigned, type BackupManifest } from "./backup-manifest.ts";
 import { verifiedCopy } from "./backup.ts";
 
-/** What was done after the backup, by the file of heads beside the ledger. */
+/** The changes after the backup, by the file of heads beside the ledger. */
 type Gap =
   | { kind: "none" }
   | { kind: "known"; commits: number; entries: number; at: string }

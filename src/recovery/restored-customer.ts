@@ -21,7 +21,7 @@ interface BroughtBack {
   assumed: { record: string; why: string }[];
 }
 
-/** Brings back what the platform shows unchanged. Differences stay set aside and are read again. */
+/** Brings back state that the platform shows unchanged. Differences stay set aside and are read again. */
 export async function bringBack(
   deps: Dependencies & { reader: SnapshotReader },
   customer: RecordKey,

@@ -71,7 +71,7 @@ function madeNow({ clock, header }: Application, run: string): { run: string; at
   return { run, at: toInstant(clock.now()), config: header.hash };
 }
 
-/** `told`: what was applied before, and the run that the plan undoes. */
+/** `told`: the operations applied before, and the run that the plan undoes. */
 interface SavedFile {
   file: string;
   choice: Choice;

@@ -9,7 +9,7 @@ export interface Answer {
   status?: number;
 }
 
-/** {0} and {1} stand for numbers (R6). */
+/** {0} and {1} are placeholders of numbers (R6). */
 const messages = {
   "401": "unauthorized",
   "404": "no such operation",

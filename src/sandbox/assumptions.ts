@@ -1,5 +1,5 @@
 /**
- * What the contracts leave open and no setting varies. The sandbox takes the reading that hurts a careless caller most.
+ * Points that the contracts leave open and no setting varies. The sandbox takes the reading that hurts a careless caller most.
  * - E1, E2 (A10): the same call twice makes two enterprises. E2: both customers have the sent number (A8).
  * - E4 (A14): a missing address stays, an empty one is cleared. The name in E3 never changes.
  * - E5 (A16): all or nothing. A repeated channelOrderId places the orders again. Asynchronous calls are checked at

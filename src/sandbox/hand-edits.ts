@@ -17,7 +17,7 @@ const profile = {
   departmentId: z.string().regex(/^\d+$/u).nullable().optional(),
 };
 
-/** What a person can do on the platform's own pages. It is no call and no effect. */
+/** Actions of a person on the platform's own pages. They are no calls and no effects. */
 export const handEditSchema = z.discriminatedUnion("action", [
   z.strictObject({ action: z.literal("drop-product"), ...product }),
   z.strictObject({ action: z.literal("change-product"), ...product, fields: productSchema.partial() }),

@@ -178,7 +178,7 @@ function makeStore(path: string): void {
     createPrivateFile(path);
     keepPrivate(path, undefined);
   } catch {
-    // SQLite reports what is wrong with the path.
+    // SQLite reports the error of the path.
   }
 }
 

@@ -14,7 +14,7 @@ type Given = Pick<CustomerInput, "staff" | "orders" | "ended"> &
 export interface Allocation {
   assets: ReadonlyMap<string, ClaimedAsset[]>;
   blocks: BlockedRecord[];
-  /** People who claim an asset of no placed order yet: they keep what they hold until then. */
+  /** People who claim an asset of no placed order yet: they keep their assets until then. */
   waiting: ReadonlySet<string>;
   /** Numbers that end soon and that their holders still claim: they go with the asset, not by M9. */
   staying: ReadonlySet<string>;

@@ -73,7 +73,7 @@ export async function sightOrder(snapshot: Pick<Snapshot, "contents">, context: 
 }
 
 /**
- * What the platform shows of a refused order, in words, by asset and channel order numbers; undefined: nothing.
+ * The traces of a refused order on the platform, in words, by asset and channel order numbers; undefined: nothing.
  * `stood`: numbers that may have existed before.
  */
 export async function shownOfRefusedOrder(

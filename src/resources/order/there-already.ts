@@ -62,7 +62,7 @@ function renewedNumbers({ after }: OrderStage["meant"][number]): string[] {
   return after.assets.flatMap(({ renewed = [] }) => renewed.map(({ number }) => number));
 }
 
-/** The contract does not say what a purchase for a lent or disabled asset does. */
+/** The contract does not describe purchases for lent or disabled assets. */
 function notRenewable(one: OrderStage["meant"][number], given: Given): Block | undefined {
   for (const number of renewedNumbers(one)) {
     const reading = given.observed.contents?.get(number);

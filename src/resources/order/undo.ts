@@ -40,7 +40,7 @@ export const undo: { readonly [K in keyof typeof types]?: UndoRule<K> } = {
   "delete-products": undoDeletion,
   "delete-package-products": undoDeletion,
   "delete-assets": undoDeletion,
-  // Names what the ledger knew, so that a person can buy it again.
+  // Names the products that the ledger knew, so that a person can buy it again.
   "delete-everywhere": (row) => {
     const known = row.operation.after.products.map(
       ({ crmProductId, assetId }) => `${crmProductId} of the asset ${assetId}`,

@@ -112,7 +112,7 @@ export class OrderGathering {
     }
   }
 
-  /** Also marks the standing as lost if the remaining parts here are unknown. */
+  /** Also records as lost if nobody knows the remaining parts here. */
   #isUnclear(order: RecordKey): boolean {
     const lost = this.#rows.placed.unclear(order, this.#given.customer);
     if (lost !== undefined) this.#standings.set(formatKey(order), { lost });
