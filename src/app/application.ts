@@ -44,28 +44,19 @@ import { openConfig, type ConfigChoice, type Needs, type OpenConfig } from "./op
 import { platformName } from "./platform-name.ts";
 import { handInResources } from "./resources.ts";
 
-/** What a face lends to the application: where it tells what goes on meanwhile. */
 export interface Face {
-  /**
-   * A person watches: log lines that need attention go here, as text, with times in the zone. Undefined: the whole log
-   * is kept.
-   */
+  /** Gets log lines that need attention, as text in the zone. Undefined: the whole log is written. */
   readonly log: ((zone: string) => DestinationStream) | undefined;
-  /** Where the whole log goes; by default, stderr. */
+  /** Default: stderr. */
   readonly wholeLog?: DestinationStream | undefined;
   progress(phase: string, done: number, total: number | undefined): void;
-  /** Completes commands with the options that this process was started with. */
   readonly suggested?: Suggested | undefined;
-  /** Those of the system, unless somebody else owns time, chance and the machine. */
   readonly clock?: Clock | undefined;
   readonly random?: Randomness | undefined;
   readonly host?: Host | undefined;
 }
 
-/**
- * Loads the configuration, starts the sandbox it asks for, and removes what killed processes left unfinished. Throws
- * all problems of the configuration at once.
- */
+/** Also removes files of killed processes. Throws all configuration problems at once. */
 export async function openApplication(
   choice: ConfigChoice,
   environment: Environment,
@@ -159,14 +150,14 @@ class OpenApplication implements Application {
     return this.#ledger;
   }
 
-  /** What processes that were killed left beside the ledger, in the temporary folder, and where jobs make backups. */
+  /** Removes files of killed processes: beside the ledger, in the temporary folder and in backup folders. */
   removeUnfinished(): void {
     for (const folder of [dirname(this.ledgerPath), tmpdir()]) removeAbandoned(folder);
     for (const { kind, to } of Object.values(this.config.jobs))
       if (kind === "backup" && to !== undefined) removeUnfinished(pathFrom(this.directory, to));
   }
 
-  /** Who may read closed periods is no reason to stop a run: they are read and closed by nobody but people. */
+  /** Wrong rights on closed periods must not stop a run, because only people read and close them. */
   #letReadBooks(frozen: { keepReadable: () => void }): void {
     try {
       frozen.keepReadable();
@@ -281,7 +272,7 @@ class OpenApplication implements Application {
 
   async requirePlatform(): Promise<void> {
     const ledger = await this.ledger();
-    // A rebuild fills what is missing.
+    // A rebuild fills a ledger that lacks its newest entries.
     if (this.config.audit.heads.length > 0 && !this.#fillsGap)
       await (await import("../books/head-places.ts")).requireNewestOutside(this, ledger);
     await ledger.identity.requirePlatform(await platformName(this));

@@ -18,7 +18,6 @@ import type { BoundJob } from "../operate/job.ts";
 import { callSwitches } from "../operate/notify/dead-mans-switch.ts";
 import { makeBackup, type MadeBackup } from "../recovery/backup.ts";
 
-/** What a job came to, for a face that shows it; `found` is how much verify saw otherwise than it was placed. */
 export type EndedJob =
   | { kind: "sync"; summary: RunSummary }
   | { kind: "verify"; summary: VerifySummary; found: number }
@@ -28,16 +27,15 @@ export type EndedJob =
 interface JobRequest {
   trigger: "schedule" | "hand";
   signal: AbortSignal;
-  /** The fire time that this run is for. */
   fireTime?: string;
-  /** What a person believes of the reads of this run, and who it is. */
+  /** Reads of this run that a person accepts, and who. */
   accepts?: readonly Acceptance[];
   by?: string;
-  /** The most calls that reading back may make, in place of what the job says. */
+  /** Replaces the job's limit of calls for verify. */
   calls?: number;
-  /** Shares of the enterprises that go first, in place of what the job says. */
+  /** Replaces the job's canary shares. */
   canary?: readonly number[];
-  /** Shown when the job came to its end, while the run lock is still held. */
+  /** Called at the end, while the run lock is still held. */
   show?: (ended: EndedJob) => Promise<void>;
 }
 
@@ -47,7 +45,6 @@ interface Outcome {
   state: RunState;
 }
 
-/** What carrying out a job of one kind needs. */
 interface Execution {
   application: Application;
   dependencies: RunDependencies;
@@ -59,10 +56,7 @@ interface Execution {
 
 const executions = { sync: executeSync, verify: executeVerify, report: executeReport, backup: executeBackup } as const;
 
-/**
- * Executes one job under the run lock and tells people what changed. What the schedule runs and what `run JOB` runs is
- * this.
- */
+/** Executes a job under the run lock and notifies people. */
 export async function executeJob(application: Application, job: BoundJob, request: JobRequest): Promise<ExitCode> {
   const { fireTime, accepts = [], by, signal } = request;
   const dependencies = await application.runDependencies();
@@ -82,23 +76,19 @@ export async function executeJob(application: Application, job: BoundJob, reques
     const { ended, exitCode, state } = await executions[job.kind](execution);
     await request.show?.(ended);
     if (!signal.aborted) await thinHistory(application, ledger, await time.now({ isFresh: false }), signal);
-    // A whole synchronisation does what an earlier one was for; each report is about a month of its own.
+    // Each report has its own month; other jobs also finish their earlier fire times.
     if (fireTime !== undefined && state === "done")
       await ledger.schedule.finish(job.id, fireTime, job.kind !== "report");
     await callDeadMansSwitches(application, ledger, { job: job.id, exitCode, state });
     return exitCode;
   };
-  // Another program may have run an interrupted fire time while this one waited for the lock.
+  // Another program may have run this fire time while we waited for the lock.
   return await underRunLock(application, work, async () =>
     fireTime === undefined || (await ledger.schedule.unfinished(job.id)).includes(fireTime) ? undefined : exitCodes.ok,
   );
 }
 
-/**
- * Thins history that is older than the configured retention, after a run and under its lock. It works in batches, so
- * that other programs can write in between. An audit entry and a log line record the result. Without a trusted clock
- * nothing is thinned.
- */
+/** Thins old history in batches, so that other programs can write meanwhile. Needs a trusted clock. */
 async function thinHistory(
   { config, logger }: Application,
   ledger: Ledger,
@@ -151,7 +141,6 @@ async function executeVerify(execution: Execution): Promise<Outcome> {
   return { ended: { kind: "verify", summary, found }, exitCode: summary.exitCode, state: summary.state };
 }
 
-/** What readings of that time and later show otherwise than it was sent. */
 export async function* differencesIn(
   application: Application,
   since: string,
@@ -178,7 +167,6 @@ async function executeBackup(execution: Execution): Promise<Outcome> {
   const { run, made, exitCode } = await telling(
     execution,
     asRun(execution, async () => {
-      // What a service says now is what the copies are thinned by.
       await execution.time.now({ isFresh: false });
       const backup = await makeBackup(application, to);
       return { made: backup, summary: { backup: backup.path, sha256: backup.manifest.sha256 } };
@@ -187,7 +175,6 @@ async function executeBackup(execution: Execution): Promise<Outcome> {
   return { ended: { kind: "backup", run, backup: made }, exitCode, state: "done" };
 }
 
-/** Carries out what is no synchronisation as a run of its own, with what it came to. */
 async function asRun<Made>(
   { application, dependencies, job, request, time }: Execution,
   work: () => Promise<{ made: Made; summary: JsonObject }>,
@@ -212,7 +199,6 @@ async function asRun<Made>(
   }
 }
 
-/** Tells people what needs them when something ended; also of a job that ended by an error, and at once. */
 async function telling<Result>({ application, dependencies }: Execution, ended: Promise<Result>): Promise<Result> {
   const { ledger } = dependencies;
   try {
@@ -225,7 +211,7 @@ async function telling<Result>({ application, dependencies }: Execution, ended: 
   }
 }
 
-/** The last thing after a run, and only after one that was good: whoever waits for the call takes it as good news. */
+/** Only after a good run and as the last step: a call means success. */
 async function callDeadMansSwitches(
   application: Application,
   ledger: Ledger,

@@ -8,40 +8,32 @@ import type { Environment, Loaded } from "../config/load.ts";
 import { makeLedgerFolder, pathFrom } from "../operate/application.ts";
 import type { Sandbox } from "../sandbox/sandbox.ts";
 
-/** Which configuration a person asks for. */
 export interface ConfigChoice {
-  /** The file; undefined: `$CRM_SYNC_CONFIG`, or crm-sync.yaml. */
+  /** Undefined: `$CRM_SYNC_CONFIG`, or crm-sync.yaml. */
   config: string | undefined;
-  /** `true`: a sandbox inside the program; a text: the URL of one that runs. */
+  /** `true`: a sandbox inside the program; a text: the URL of a running one. */
   sandbox: string | true | undefined;
 }
 
-/** What is needed besides the configuration itself. */
 export interface Needs {
-  /** Whether the services are talked to, so that a sandbox has to run. */
   services: boolean;
-  /** false: it only reads, so no secret has to be there. */
+  /** false: read only, no secret is required. */
   secrets?: boolean;
-  /** The one source that is read, and nothing else: no other secret has to be there, and no setting of the services. */
+  /** Only this source is read: no other secret and no service setting is required. */
   source?: string;
 }
 
-/** A configuration in effect, and the sandbox inside the program that it speaks to, if there is one. */
 export interface OpenConfig extends Loaded<Config> {
   sandbox: Sandbox | undefined;
 }
 
 const defaultFile = "crm-sync.yaml";
 
-/** The configuration file that a person means. */
 export function configFile({ config }: Pick<ConfigChoice, "config">, environment: Environment): string {
   return resolve(config ?? environment["CRM_SYNC_CONFIG"] ?? defaultFile);
 }
 
-/**
- * Loads the configuration; throws all its problems at once. Where it asks for a sandbox without a URL, one is started
- * whose state lies beside the ledger; whoever asked closes it.
- */
+/** Throws all configuration problems at once. The caller closes the sandbox that it may start. */
 export async function openConfig(choice: ConfigChoice, environment: Environment, needs: Needs): Promise<OpenConfig> {
   const path = configFile(choice, environment);
   const load = (sandboxUrl?: string): Loaded<Config> => {
@@ -68,7 +60,6 @@ export async function openConfig(choice: ConfigChoice, environment: Environment,
   }
 }
 
-/** What stands in place of services that nobody talks to. */
 const noServices = sandboxSettings("http://127.0.0.1:1");
 
 async function sandboxBeside({ config, directory }: Loaded<Config>): Promise<Sandbox> {
@@ -82,10 +73,7 @@ async function sandboxBeside({ config, directory }: Loaded<Config>): Promise<San
   });
 }
 
-/**
- * The addresses and the fixed tokens of a sandbox. They lie over the file, so that a real token never goes to a
- * sandbox.
- */
+/** Overrides the file, so that a real token never goes to a sandbox. */
 function sandboxSettings(url: string): JsonObject {
   const base = url.replace(/\/+$/u, "");
   const authorization = { fixed: "sandbox-app-token" };

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { isLoopback } from "../base/loopback.ts";
 import type { Config } from "../config/config.ts";
 import type { ConfigHeader } from "../config/load.ts";
 import { undici } from "../http/undici.ts";
@@ -13,28 +14,23 @@ interface Services {
   sandbox: Pick<Sandbox, "identity"> | undefined;
 }
 
-/** The services that a configuration speaks to, as the ledger remembers them. Ports of this machine come and go. */
+/** The platform's name in the ledger. Ports on this machine change, so they are left out. */
 export async function platformName({ config, header, sandbox }: Services): Promise<string> {
   if (header.profiles.includes("sandbox")) return await sandboxName(config, sandbox);
   const name = (url: string): string => {
-    const { protocol, hostname, host, pathname } = new URL(url);
-    return /^(?:localhost|127\.|\[::1\])/u.test(hostname)
-      ? "this machine"
-      : `${protocol}//${host}${pathname.replace(/\/+$/u, "")}`;
+    const { protocol, host, pathname } = new URL(url);
+    return isLoopback(new URL(url)) ? "this machine" : `${protocol}//${host}${pathname.replace(/\/+$/u, "")}`;
   };
   return [...new Set([name(config.orderService.baseUrl), name(config.memberCenter.baseUrl)])].join(" and ");
 }
 
-/**
- * Each sandbox has a name of its own: what was placed in one is not there in another. Without it where the sandbox
- * does not say it.
- */
+/** Each sandbox has its own name, because orders of one do not exist in another. */
 async function sandboxName(config: Services["config"], sandbox: Services["sandbox"]): Promise<string> {
   if (sandbox !== undefined) return `${anySandbox} ${sandbox.identity()}`;
-  // A sandbox speaks plain http; whatever stands before it with certificates is not asked.
+  // A sandbox uses plain http. Servers with certificates are not asked.
   if (!config.orderService.baseUrl.startsWith("http:")) return anySandbox;
   try {
-    const answer = await undici().request(`${config.orderService.baseUrl}/_sandbox/identity`, {
+    const answer = await undici().request(`${config.orderService.baseUrl.replace(/\/+$/u, "")}/_sandbox/identity`, {
       signal: AbortSignal.timeout(5_000),
     });
     const { identity } = sandboxIdentity.parse(await answer.body.json());

@@ -8,7 +8,7 @@ import { lock } from "../resources/lock/index.ts";
 import { order } from "../resources/order/index.ts";
 import { staff } from "../resources/staff/index.ts";
 
-/** Hands in all that the program can do: the one list of resources, in the order in which they plan. */
+/** The only list of resources, in planning order. */
 export function handInResources(): void {
   const resources = [enterprise, order, staff, assignment, lock, loan];
   handIn({

@@ -11,10 +11,7 @@ import { minuteTicker } from "../operate/schedule-ticker.ts";
 import { Schedule, type ScheduledRun } from "../operate/schedule.ts";
 import { executeJob } from "./execute-job.ts";
 
-/**
- * Runs the jobs on their schedule and answers /healthz until `signal` is aborted; a run that is on is stopped cleanly.
- * In one piece: what begins here ends here, in the reverse order.
- */
+/** Stops a run in progress cleanly. One function: it ends everything that it starts, in reverse order. */
 export async function serve(application: Application, request: ServeRequest): Promise<void> {
   const { signal } = request;
   const ledger = await application.ledger();
@@ -64,7 +61,6 @@ export async function serve(application: Application, request: ServeRequest): Pr
 interface ServeRequest {
   signal: AbortSignal;
   startWeb: StartWeb;
-  /** Told once everything answers: how many jobs have a schedule, and where health is. */
   started: (serving: { jobs: number; url: string }) => void;
 }
 
@@ -82,11 +78,7 @@ async function executeAtFireTime(
   }
 }
 
-/**
- * Waits for the signal, or for a ledger that can no longer be written: then only a new start knows what is on disk. A
- * fire time that waits for another program's run is tried again all the while, so that it fires soon after that run
- * ended or was killed.
- */
+/** A broken ledger needs a restart. Meanwhile retries a fire time that waits for another program's run. */
 async function untilStopped(
   signal: AbortSignal,
   ledger: Ledger,

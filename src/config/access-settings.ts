@@ -3,14 +3,13 @@ import { z } from "zod";
 import { durationMs, durationSchema } from "../base/duration.ts";
 import { isPlainHttp } from "../base/loopback.ts";
 
-/** What a person may do, each role all that those before it may: support, finance, operators. */
+/** Rising rights: support, finance, operators. */
 export const roles = ["see", "report", "decide"] as const;
 export type Role = (typeof roles)[number];
 
 const role = z.enum(roles);
 const secretReference = z.string().regex(/^(env|file):/u, "must be env:NAME or file:/path; never the secret itself");
 
-/** Whether a text is an address such as 10.0.0.7 or fd00::1, or a network such as 10.0.0.0/8. */
 function isNetwork(text: string): boolean {
   const [address = "", bits, ...more] = text.split("/");
   const version = isIP(address);
@@ -23,12 +22,11 @@ const network = z.string().refine(isNetwork, {
   error: "expected an address such as 10.0.0.7, or a network such as 10.0.0.0/8",
 });
 
-/** The address of a socket; a socket for both versions shows one of version 4 in the form of version 6. */
+/** A dual-stack socket shows IPv4 addresses in IPv6 form. */
 export function plainAddress(address: string): string {
   return address.replace(/^::ffff:(?=\d+\.)/iu, "").replace(/%.*$/u, "");
 }
 
-/** Whether an address of a socket stands in a list of addresses and networks. */
 export function isListed(address: string, networks: readonly string[]): boolean {
   const plain = plainAddress(address);
   const version = isIP(plain);
@@ -43,7 +41,6 @@ export function isListed(address: string, networks: readonly string[]): boolean 
   return list.check(plain, version === 6 ? "ipv6" : "ipv4");
 }
 
-/** How a signed token says what somebody may do. */
 const claimSettings = {
   claim: z.string().min(1).default("groups").describe("Claim that `roles` is about: a text or a list of texts."),
   roles: z
@@ -147,7 +144,6 @@ const sessionSettings = z
   })
   .prefault({});
 
-/** Who may open the pages, and how they show who they are. */
 export const accessSettingsSchema = z
   .strictObject({
     private: z
@@ -162,7 +158,6 @@ export const accessSettingsSchema = z
 
 export type AccessSettings = z.output<typeof accessSettingsSchema>;
 
-/** The certificate of the web server. */
 export const tlsSettingsSchema = z.strictObject({
   certificate: z
     .string()
@@ -180,7 +175,6 @@ export const tlsSettingsSchema = z.strictObject({
     }),
 });
 
-/** Who may read the metrics: nobody, unless one of these says so. */
 export const metricsSettingsSchema = z
   .strictObject({
     token: secretReference.optional().meta({

@@ -6,7 +6,6 @@ import { sourceSettingsSchema } from "../source/source-settings.ts";
 import { loadWith, type Loaded, type LoadRequest } from "./load.ts";
 import { composeSchema } from "./schema.ts";
 
-/** Everything that a configuration may say. */
 export const configSchema = composeSchema({
   orderService: orderServiceSettingsSchema.describe("The order service (E1–E9)."),
   memberCenter: memberCenterSettingsSchema.describe("The member-center (M1–M10)."),
@@ -16,10 +15,9 @@ export const configSchema = composeSchema({
   source: sourceSettingsSchema,
 });
 
-/** The settings in effect. Secrets stand in it as references only. */
+/** Contains secrets only as references. */
 export type Config = z.output<typeof configSchema>;
 
-/** Reads the configuration of the program; see `loadWith`. */
 export function loadConfig(request: LoadRequest): Result<Loaded<Config>, Problem[]> {
   return loadWith(configSchema, request);
 }

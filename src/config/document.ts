@@ -12,28 +12,25 @@ import {
 import { isJsonObject, type Json, type JsonObject } from "../base/canonical-json.ts";
 import { exitCodes, failed, ok, Problem, type Result } from "../base/errors.ts";
 
-/** The way to a value: keys and list positions. */
 export type Path = readonly (string | number)[];
 
-/** Where a value was written, and as what text (before YAML made a number or a truth value of it). */
+/** `text`: as written, before YAML made a number or boolean of it. */
 export interface Mark {
   /** `file:line:column`, or the name of an environment variable or option. */
   place: string;
   text?: string;
 }
 
-/** Settings from one place (a file, a profile, the environment), with the place of each value. */
+/** Settings of one file, profile or environment, with the place of each value. */
 export interface Layer {
   value: JsonObject;
   marks: ReadonlyMap<string, Mark>;
 }
 
-/** The key under which a path stands in `Layer.marks`. */
 export function markKey(path: Path): string {
   return JSON.stringify(path);
 }
 
-/** The mark of a value, or of the nearest thing around it that was written down. */
 export function nearestMark(layer: Layer, path: Path): Mark | undefined {
   for (let length = path.length; length >= 0; length -= 1) {
     const mark = layer.marks.get(markKey(path.slice(0, length)));
@@ -46,7 +43,6 @@ export function isMap(value: unknown): value is JsonObject {
   return isJsonObject(value);
 }
 
-/** What stands at a path, or undefined. */
 export function valueAt(value: Json | undefined, path: Path): Json | undefined {
   let current: Json | undefined = value;
   for (const step of path) {
@@ -57,10 +53,7 @@ export function valueAt(value: Json | undefined, path: Path): Json | undefined {
   return current;
 }
 
-/**
- * `upper` over `lower`: maps are merged key by key, everything else is replaced whole. Two maps with a different `kind`
- * are different things and are not mixed; nor are two ways to get one token.
- */
+/** Merges maps by key, replaces the rest. Never mixes maps of different `kind`, or two ways to get a token. */
 export function mergeLayers(lower: Layer, upper: Layer): Layer {
   return {
     value: mergeMaps(lower.value, upper.value),
@@ -84,7 +77,7 @@ const mostValues = 100_000;
 const deepest = 50;
 const refusedKeys = new Set(["__proto__", "constructor", "prototype"]);
 
-/** Reads a YAML file of settings. All that is wrong with it as YAML is reported at once, each with file:line:column. */
+/** Returns all syntax errors at once, each with file:line:column. */
 export function readDocument(path: string): Result<Layer, Problem[]> {
   let bytes: Buffer;
   try {
@@ -118,7 +111,6 @@ export function readDocument(path: string): Result<Layer, Problem[]> {
   return parseSettings(text, path);
 }
 
-/** Settings from YAML text; `name` stands before line and column in every place. */
 function parseSettings(text: string, name: string): Result<Layer, Problem[]> {
   const lines = new LineCounter();
   const document = parseDocument(text, {
@@ -219,7 +211,7 @@ function readNode(node: Node, path: Path, walk: Walk): Json {
       const key = readKey(pair.key, place, walk);
       const keyMark = walk.placeOf(rangeStart(pair.key) ?? 0);
       value[key] = readItem(pair.value, [...path, key], walk, keyMark);
-      // A place is where the key stands: that is where one looks, also when the value is a block below it.
+      // The place of a value is its key, even if the value is a block below.
       const mark = walk.marks.get(markKey([...path, key]));
       walk.marks.set(markKey([...path, key]), { ...mark, place: keyMark });
     }
@@ -277,7 +269,7 @@ function yamlCure(at: string, text: string): string {
   return "Check indentation, quotes and brackets on this line and the one before.";
 }
 
-/** UTF-8 has no line end inside a character, so each line can be read by itself. */
+/** UTF-8 has no line end inside a character, so each line can be checked alone. */
 function lineOfInvalidUtf8(bytes: Buffer): number {
   const lines = bytes.toString("latin1").split("\n");
   const decoder = new TextDecoder("utf-8", { fatal: true });
@@ -303,7 +295,6 @@ function unreadable(path: string, thrown: unknown): Problem {
   );
 }
 
-/** A mistake in the configuration, exit code 78. */
 export function mistake(code: string, place: string, message: string, cure: string): Problem {
   return new Problem({ code, place, message, cure, exitCode: exitCodes.configuration });
 }

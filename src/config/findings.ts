@@ -6,10 +6,7 @@ import { isSecretKey } from "./secrets.ts";
 
 type Issue = z.core.$ZodIssue;
 
-/**
- * What zod found, as problems for a person: file:line:column, the key path, what stands there, what is expected and
- * what to do. Ordered by place in the file. A value under a key that may hold a secret is never repeated.
- */
+/** Never repeats a possible secret. In file order. */
 export function explainIssues(issues: readonly Issue[], layer: Layer, schema: JsonSchema): Problem[] {
   return issues.flatMap((issue) => explain(issue, [], layer, schema));
 }
@@ -66,7 +63,7 @@ function sentence(text: string): string {
   return /[.!?]$/u.test(text) ? text : `${text}.`;
 }
 
-/** Of the alternatives, the one that got deepest into the value, then the one with the fewest objections. */
+/** The alternative that got deepest into the value, then the one with the fewest issues. */
 function bestBranch(branches: readonly (readonly Issue[])[], value: unknown): readonly Issue[] {
   const rated = branches.map((issues, order) => ({
     issues,
@@ -91,7 +88,6 @@ function bestBranch(branches: readonly (readonly Issue[])[], value: unknown): re
   return best.issues;
 }
 
-/** Several type mismatches of one value as one: "text or a list". */
 function mergedTypes(issues: readonly Issue[]): readonly Issue[] {
   const types = [...new Set(issues.filter((issue) => issue.path.length === 0).map(expectation))];
   const first = issues[0];
@@ -113,7 +109,7 @@ function unknownKey(key: string, path: Path, layer: Layer, schema: JsonSchema): 
   );
 }
 
-/** The names of which one is expected where it is the name of a key that is wrong and not its value. */
+/** The expected key names, if the key is wrong and not its value. */
 function namesInstead(issue: Issue): readonly string[] | undefined {
   const names: unknown = issue.code === "custom" ? issue.params?.["names"] : undefined;
   return Array.isArray(names) ? names.map(String) : undefined;
@@ -136,12 +132,10 @@ function cureFor(issue: Issue, path: Path, layer: Layer, schema: JsonSchema): st
   return "Correct the value, or remove the key if it has a default.";
 }
 
-/** Whether a value may be a secret: by the name of its key, or because a reference to a secret is expected there. */
 function isSecret(path: Path, schema: JsonSchema): boolean {
   return isSecretKey(path) || schemasAt(schema, path).some((one) => one.pattern?.startsWith("^(env") === true);
 }
 
-/** A value as it stands in the file, cut short. */
 function found(path: Path, layer: Layer, schema: JsonSchema): string {
   const value = valueAt(layer.value, path);
   if (value === null) return "empty";

@@ -10,7 +10,7 @@ import { explainIssues } from "./findings.ts";
 import { acceptsText, jsonSchemaOf, type JsonSchema } from "./schema.ts";
 import { resolveSecrets, resolveTexts, type Secrets } from "./secrets.ts";
 
-/** The JSON schema of each schema that was asked for: making one costs more than reading a configuration. */
+/** Cached, because making a schema costs more than reading a configuration. */
 const shapes = new WeakMap<z.ZodType, JsonSchema>();
 
 function shapeOf(schema: z.ZodType): JsonSchema {
@@ -21,36 +21,28 @@ function shapeOf(schema: z.ZodType): JsonSchema {
 
 const shippedProfiles = join(projectFolder, "config/profiles");
 
-/** What a run says about where its settings came from. Holds no value and no secret. */
+/** Where the settings of a run came from. Contains no value and no secret. */
 export interface ConfigHeader {
-  /** The configuration file, absolute. */
   file: string;
-  /** Profiles that lie below the file, in the order in which they were applied. */
+  /** In the order in which they were applied, below the file. */
   profiles: string[];
-  /** Names of environment variables that changed a setting. */
+  /** Environment variables that changed a setting. */
   environment: string[];
-  /** Names of options that changed a setting, such as `--sandbox`. */
   options: string[];
-  /** SHA-256 of the settings in effect. */
   hash: string;
 }
 
 export interface LoadRequest {
-  /** The configuration file. */
   path: string;
-  /** Profiles of `config/profiles`, by name; a later one lies over an earlier one, the file over all of them. */
+  /** Names in `config/profiles`; later ones override earlier ones, the file overrides all. */
   profiles?: readonly string[];
   environment: Environment;
-  /** Settings from options of the command line; they lie over everything else. */
+  /** From the command line; they override everything else. */
   options?: readonly { name: string; settings: JsonObject }[];
-  /**
-   * false: a secret that is missing is no problem until somebody asks for it; a path: this holds for those that stand
-   * elsewhere. Default true.
-   */
+  /** false: a missing secret fails only on use; a path: only secrets below it are required. Default true. */
   secretsRequired?: boolean | readonly string[];
-  /** Sections that take the place of what all layers say of them. */
+  /** Sections that replace those of all layers. */
   instead?: JsonObject;
-  /** Where profiles are looked for. */
   profileDirectory?: string;
 }
 
@@ -58,16 +50,12 @@ export interface Loaded<Config> {
   config: Config;
   secrets: Secrets;
   header: ConfigHeader;
-  /** Folder of the configuration file: relative paths in it start here. */
   directory: string;
-  /** Where a key, such as `sources.erp.zone`, or the nearest thing around it stands: `file:line:column`. */
+  /** `file:line:column` of a key such as `sources.erp.zone`, or of its nearest parent. */
   placeOf: (key: string) => string;
 }
 
-/**
- * Reads, merges and checks the configuration: profiles below the file, then the environment, then options. Everything that is wrong is returned at once, in the order of the file, each with
- * file:line:column (or the name of the variable), key, finding, expectation and cure.
- */
+/** Reads, merges and checks profiles, file, environment and options. Returns all problems at once, in file order. */
 export function loadWith<Schema extends z.ZodType>(
   schema: Schema,
   request: LoadRequest,
@@ -94,7 +82,7 @@ export function loadWith<Schema extends z.ZodType>(
   const texts = resolveTexts(written, request.environment, known, resolving);
   if (!texts.ok) return failed(inOrder(texts.error));
   const merged = texts.value;
-  // Read once: to compile a reader for each of its objects costs more than it saves.
+  // Without JIT: the configuration is read once, and compiling costs more.
   const parsed = schema.safeParse(merged.value, { jitless: true });
   if (!parsed.success) {
     const explained = explainIssues(parsed.error.issues, merged, shapeOf(schema));
@@ -116,7 +104,7 @@ export function loadWith<Schema extends z.ZodType>(
             .sort()
         : [],
       options: (request.options ?? []).map((option) => option.name),
-      // Only what is written down says it, and a hash costs every other command the start of node:crypto.
+      // Lazy, because only stored headers need the hash, and it loads node:crypto.
       get hash() {
         return hashOf(written.value);
       },
@@ -140,7 +128,7 @@ function layerOf(settings: JsonObject, place: string): Layer {
   return { value: settings, marks };
 }
 
-/** By place: file, then line, then column; the same finding at the same place once. */
+/** Also removes repeated findings. */
 function inOrder(problems: Problem[]): Problem[] {
   const position = (problem: Problem): [string, number, number] => {
     const parts = /^(.*):(\d+):(\d+)$/su.exec(problem.place ?? "");
@@ -158,15 +146,14 @@ function inOrder(problems: Problem[]): Problem[] {
     });
 }
 
-/** The environment of the process, or a made-up one. */
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 const prefix = "CRM_SYNC__";
 
 /**
- * Settings from the environment: `CRM_SYNC__orderService__baseUrl=https://…` sets `orderService.baseUrl`. The text is
- * taken as it is where the setting is text, so that `0012` stays `0012`; elsewhere it is read as YAML (`5`, `true`,
- * `[a, b]`, `{floor: 5}`).
+ * `CRM_SYNC__orderService__baseUrl=https://…` sets `orderService.baseUrl`. A text setting keeps the text, so `0012`
+ * stays
+ * `0012`; others are read as YAML (`5`, `true`, `[a, b]`, `{floor: 5}`).
  */
 function readEnvironment(environment: Environment, schema: () => JsonSchema): Result<Layer, Problem[]> {
   const value: JsonObject = {};

@@ -20,7 +20,6 @@ import { isMap, valueAt, type Path } from "./document.ts";
 export type JsonSchema = z.core.JSONSchema.JSONSchema;
 type Node = JsonSchema | boolean | undefined;
 
-/** The schema itself or its alternatives, with references followed. */
 export function alternatives(schema: Node, root: JsonSchema): JsonSchema[] {
   return collect(schema, root, new Set());
 }
@@ -40,10 +39,7 @@ function referenced(reference: string, root: JsonSchema): Node {
   return name === undefined ? undefined : root.$defs?.[name];
 }
 
-/**
- * Every schema that may stand at a path; where `value` is given, without the shapes of another `kind` than the one
- * written there.
- */
+/** Every schema allowed at a path. `value` excludes schemas of another `kind`. */
 export function schemasAt(root: JsonSchema, path: Path, value?: Json): JsonSchema[] {
   let current = ofKind(alternatives(root, root), value);
   path.forEach((step, index) => {
@@ -73,13 +69,12 @@ function childOf(schema: JsonSchema, step: string | number): Node {
   return schema.additionalProperties;
 }
 
-/** The keys that a map at this path may have. */
 export function keysAt(root: JsonSchema, path: Path, value?: Json): string[] {
   const keys = schemasAt(root, path, value).flatMap((schema) => Object.keys(schema.properties ?? {}));
   return [...new Set(keys)].sort();
 }
 
-/** Whether text may stand at this path as it is. `null` and `~` are text only where null may not stand. */
+/** `null` and `~` are text only if null is not allowed. */
 export function acceptsText(root: JsonSchema, path: Path, text: string): boolean {
   const schemas = schemasAt(root, path);
   if (/^(?:null|~)$/iu.test(text.trim()) && schemas.some(({ type }) => [type].flat().includes("null"))) return false;
@@ -117,7 +112,6 @@ const settings = z.strictObject({
   metrics: metricsSettingsSchema.describe("Who may read `/metrics`; nobody where nothing is set."),
 });
 
-/** Where `serve` answers, and whom. */
 export const serveSettingsSchema = settings
   .superRefine((given: unknown, context) => {
     const read = settings.safeParse(given);
@@ -132,7 +126,6 @@ function isOfThisMachine(hostname: string): boolean {
   return isLoopbackHost(hostname) || /(?:^|\.)localhost\.?$/iu.test(hostname);
 }
 
-/** What does not fit together of where it listens and who may come in. */
 function contradictions({ host, publicUrl, pages, access }: ServeSettings): { path: string[]; message: string }[] {
   if (!pages) return [];
   const found: { path: string[]; message: string }[] = [];
@@ -152,7 +145,6 @@ function contradictions({ host, publicUrl, pages, access }: ServeSettings): { pa
   return found;
 }
 
-/** `env:NAME` or `file:/path`. The value behind it is in Secrets. */
 const secretReference = z.string().regex(/^(env|file):/u, "must be env:NAME or file:/path; never the secret itself");
 const name = z.string().regex(/^[a-z0-9][a-z0-9._-]{0,62}$/iu);
 const days = z.int().min(1).nullable();
@@ -239,7 +231,6 @@ const concurrencySettings = z
   })
   .prefault({});
 
-/** The whole configuration, from the schemas of the rooms that other people's needs shape. */
 export function composeSchema<
   OrderService extends z.ZodType,
   MemberCenter extends z.ZodType,
@@ -291,7 +282,6 @@ export function composeSchema<
   });
 }
 
-/** The schema as editors and the documentation see it: JSON Schema of what may be written. */
 export function jsonSchemaOf(schema: z.ZodType): JsonSchema {
   return z.toJSONSchema(schema, { io: "input", unrepresentable: "any" });
 }

@@ -11,9 +11,7 @@ import type { Environment } from "./load.ts";
 const secretName = /(?:secrets?|passwords?|tokens?|apikey|sealkey|signkey|credentials?|passphrase|authorization)$/iu;
 const urlWithPassword = /^[a-z][a-z0-9+.-]*:\/\/[^/@\s]*:[^/@\s]+@/iu;
 
-/**
- * Whether the value at this path may be a secret: then it has to be a reference, and it is never repeated in a message.
- */
+/** A possible secret must be a reference and is never repeated in a message. */
 export function isSecretKey(path: Path): boolean {
   if (path.at(-1) === "kind") return false;
   if (path[0] === "sources")
@@ -21,18 +19,15 @@ export function isSecretKey(path: Path): boolean {
   return path.some((step) => typeof step === "string" && secretName.test(step));
 }
 
-/**
- * The values of the references of a configuration. Kept apart from Config, which holds `env:NAME` or `file:/path` only;
- * printing or serialising this object shows no value.
- */
+/** The values of secret references. Config contains only the references; printing this object shows no value. */
 export class Secrets {
   readonly #values: ReadonlyMap<string, string>;
   readonly #resolve: (reference: string) => Result<string, Problem>;
-  /** All of them, and those that the program is given later: nothing from outside is kept or shown with one. */
+  /** All secrets, also later ones. Nothing that contains a known secret is kept or shown. */
   readonly known: KnownSecrets;
-  /** Those that are written out in the configuration itself. */
+  /** Secrets written in the configuration itself. */
   readonly literals: readonly SettingPlace[];
-  /** Those that are too short to be told from the words around them. */
+  /** Secrets too short to recognise in other text. */
   readonly short: readonly SettingPlace[];
 
   constructor(
@@ -49,10 +44,7 @@ export class Secrets {
     for (const value of values.values()) this.known.add(value);
   }
 
-  /**
-   * The secret behind `env:NAME` (as it was at the start) or `file:/path` (read again, because such files are replaced
-   * while the program runs), by the rule of `readSecret`. Throws a Problem where there is none.
-   */
+  /** `env:NAME` keeps its value from the start; `file:/path` is read again. Throws a Problem if it is missing. */
   reveal(wanted: string): string {
     const known = wanted.startsWith("env:") ? this.#values.get(wanted) : undefined;
     if (known !== undefined) return known;
@@ -71,17 +63,12 @@ export class Secrets {
   }
 }
 
-/** Where a reference stands and what it says. */
 interface Found {
   path: Path;
   reference: string;
 }
 
-/**
- * Every reference of a configuration, `env:NAME` or `file:/path`, and every secret that was written out instead of
- * referred to. A fixed token may stand there for a
- * service on this machine (the sandbox).
- */
+/** All references, and all secrets written literally. A local service (the sandbox) may have a literal fixed token. */
 function findReferences(value: Json | undefined): { references: Found[]; literals: Path[] } {
   const references: Found[] = [];
   const literals: Path[] = [];
@@ -99,7 +86,7 @@ function findReferences(value: Json | undefined): { references: Found[]; literal
   return { references, literals };
 }
 
-/** `{password}` in a log-in stands for the secret of that name. */
+/** `{password}` in a login means the secret of that name. */
 function isNameOfSecret(text: string, path: Path): boolean {
   return path[0] === "sources" && path.includes("login") && /^\{[a-z][A-Za-z0-9]*\}$/u.test(text);
 }
@@ -113,20 +100,18 @@ function isFixedToken(path: Path): boolean {
   return path.at(-1) === "fixed" && path.includes("tokens");
 }
 
-/** Whether the service that a path belongs to runs on this machine. */
 function isLocal(value: Json | undefined, path: Path): boolean {
   const base = valueAt(value, [...path.slice(0, 1), "baseUrl"]);
   return typeof base === "string" && URL.canParse(base) && isLoopback(new URL(base));
 }
 
-/** A mapping says where in a record a field stands; its texts are paths and constants, never secrets. */
+/** Texts in a mapping are paths and constants, never secrets. */
 function inMapping(path: Path): boolean {
   return path.includes("mapping");
 }
 
-/** How references are resolved. */
 interface Resolving {
-  /** Whether all secrets have to be there, or those below a path. */
+  /** A path: only secrets below it are required. */
   required: boolean | readonly string[];
   directory: string;
 }
@@ -135,10 +120,7 @@ function isRequired(path: Path, { required }: Resolving): boolean {
   return typeof required === "boolean" ? required : required.every((step, index) => path[index] === step);
 }
 
-/**
- * The settings with each plain text and address that a reference stands for: they are checked like all others. What is
- * missing is a problem at the place of the reference.
- */
+/** Replaces references in plain texts and addresses. A missing one is a problem at its place. */
 export function resolveTexts(
   layer: Layer,
   environment: Environment,
@@ -159,12 +141,10 @@ export function resolveTexts(
   return problems.length > 0 ? failed(problems) : ok(resolved);
 }
 
-/** Fewest characters of a secret: a shorter one is a part of words that hold none, and is soon guessed. */
+/** A shorter secret occurs in other words and is easy to guess. */
 const fewestCharacters = 8;
 
-/**
- * Resolves every reference of a configuration. What is missing or empty is a problem at the place of the reference.
- */
+/** A missing or empty reference is a problem at its place. */
 export function resolveSecrets(
   layer: Layer,
   environment: Environment,
@@ -186,8 +166,7 @@ export function resolveSecrets(
   const values = new Map<string, string>();
   const short: SettingPlace[] = [];
   for (const { path, reference: wanted } of references) {
-    // Tokens are read again by the clients, which know no folder of the configuration: their files are named
-    // absolutely.
+    // Clients read token files again without the configuration's folder, so these need absolute paths.
     const directory = path.includes("tokens") ? undefined : options.directory;
     const resolved = resolve(wanted, { environment, directory }, placeOf(path), path.join("."));
     if (resolved.ok) {
@@ -201,7 +180,7 @@ export function resolveSecrets(
     new Secrets(
       values,
       (wanted) => {
-        // What is no reference may be the secret itself and must not be repeated.
+        // A text that is no reference may be the secret itself.
         const name = secretReference.test(wanted) ? wanted : "a setting";
         return resolve(wanted, { environment, directory: options.directory }, "configuration", name);
       },
@@ -246,32 +225,25 @@ function secretProblem(
   return mistake("config.missing-secret", place, `\`${name}\` needs ${wanted}, which ${failure.state}.`, cure);
 }
 
-/** A setting and where it is written. */
 interface SettingPlace {
-  /** `sources.crm.streams.orders.query.api_key` */
   key: string;
-  /** `crm-sync.yaml:12:7` */
   place: string;
 }
 
-/** A secret that is written out in the configuration itself. Its text is in no message. */
 interface LiteralSecret extends SettingPlace {
   text: string;
 }
 
-/** What the settings of `withTexts` stand for until somebody needs them. */
+/** Placeholders for settings that nobody needs now. */
 const unread = { address: "https://not-read.invalid", text: "not-read" };
 
-/**
- * Whether a setting is a plain text or an address which may hold a secret, so that `env:NAME` and `file:/path` stand
- * for it: values of `query` and `headers`, and every address. What is a secret as a whole is a reference of its own.
- */
+/** `query`, `headers` and addresses may contain a secret as a part, so they may be references. */
 function isOpenText(path: Path): boolean {
   if (path.includes("mapping") || path.includes("deadMansSwitches")) return false;
   return isAddress(path) || isNamedValue(path);
 }
 
-/** What of such a text is not to be seen. A short one is a number or a word that records hold too. */
+/** Short texts are not hidden, because records contain them too. */
 function secretsOfText(text: string, path: Path): string[] {
   const parts = isAddress(path) ? secretsOfAddress(text, { isHook: true }) : [];
   return text.length < 8 ? parts : [text, ...parts];
@@ -285,10 +257,7 @@ function isNamedValue(path: Path): boolean {
   return ["query", "headers"].some((name) => name === path.at(-2));
 }
 
-/**
- * The settings with the texts that such references stand for; `read` gives one, or undefined where it is not needed and
- * not there. The configuration knows them only after this, so that its hash and what is said of it hold references.
- */
+/** Resolves references in texts; `read` may return undefined. Hash and messages keep the references. */
 function withTexts(layer: Layer, read: (reference: string, path: Path) => string | undefined): Layer {
   const visit = (value: Json, path: Path): Json => {
     if (typeof value === "string") {
@@ -303,7 +272,6 @@ function withTexts(layer: Layer, read: (reference: string, path: Path) => string
   return isMap(value) ? { ...layer, value } : layer;
 }
 
-/** The secrets that stand in such settings themselves. */
 function literalSecrets(layer: Layer): LiteralSecret[] {
   const found: LiteralSecret[] = [];
   const visit = (value: Json, path: Path): void => {

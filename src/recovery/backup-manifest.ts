@@ -11,48 +11,41 @@ import { removeAbandoned } from "../ledger/database/held-folder.ts";
 
 const hex = z.string().regex(/^[0-9a-f]{64}$/u);
 
-/** The first words of a manifest, which say how it is to be read. */
 export const manifestForm = "crm-sync backup 1";
 
 const manifestSchema = z.strictObject({
   form: z.literal(manifestForm),
-  /** The name of the ledger; null where it has none yet. */
   ledger: z.string().nullable(),
-  /** When it was copied. */
   at: z.iso.datetime(),
-  /** The version of the program that made it. */
   program: z.string(),
-  /** The version of its schema. */
   schema: z.int(),
-  /** Groups of changes that the ledger had committed. */
+  /** Number of committed transactions. */
   commits: z.int().min(0),
-  /** The last entry of the audit log and its Merkle tree; null before the first. */
+  /** Null before the first audit entry. */
   audit: z.strictObject({ sequence: z.int().min(1), hash: hex, size: z.int().min(0), root: hex }).nullable(),
-  /** The copy, beside the manifest. */
   file: z.string().regex(/^[^/\\]+\.db$/u),
   bytes: z.int().min(0),
   sha256: hex,
-  /** Files of closed periods, under their SHA-256 in `periods` beside the manifest. */
+  /** Files of closed periods, by SHA-256, in `periods` beside the manifest. */
   periods: z.array(hex),
-  /** Of all of the above, by `audit.signKey`, where there is one. */
+  /** Signature by `audit.signKey` over everything above. */
   signature: z.base64().optional(),
 });
 
-/** What is said of a backup beside it. Ids, counts and hashes only. */
+/** Contains only ids, counts and hashes. */
 export type BackupManifest = z.infer<typeof manifestSchema>;
 
-/** A backup that is whole: its manifest is written last. */
+/** Complete, because the manifest is written last. */
 interface KeptBackup {
   path: string;
   manifest: BackupManifest;
 }
 
-/** The manifest of a copy stands beside it under its name. */
 export function manifestPathOf(copy: string): string {
   return copy.replace(/\.db$/u, ".json");
 }
 
-/** Throws a Problem with exit code 65 where there is none, or it is none of ours. */
+/** Throws a Problem (exit code 65) if there is no valid manifest. */
 export function readManifest(copy: string): BackupManifest {
   const path = manifestPathOf(copy);
   const none = (why: string, cause?: unknown): Problem =>
@@ -83,7 +76,7 @@ function signedText(of: BackupManifest): string {
   return `${manifestForm}\n${canonicalJson(toJson(manifest))}\n`;
 }
 
-/** The manifest with its signature, where a key is configured. Throws a Problem where that key cannot be had. */
+/** Unsigned without a key. Throws a Problem if the key cannot be read. */
 export function signedManifest(place: SigningPlace, manifest: BackupManifest): BackupManifest {
   const found = signerOf(place, manifest.ledger);
   if (found instanceof Problem) throw found;
@@ -91,7 +84,7 @@ export function signedManifest(place: SigningPlace, manifest: BackupManifest): B
   return { ...manifest, signature: signatureOf(signedText(manifest), found.origin, found.key) };
 }
 
-/** Whether one of the keys signed a manifest; those without a name are the one that signs here, if there is one. */
+/** `verifiers` empty: the signing key here, if configured. Without any key, everything is trusted. */
 function isTrusted(place: SigningPlace, manifest: BackupManifest, verifiers: readonly string[]): boolean {
   const found = verifiers.length > 0 ? undefined : signerOf(place, manifest.ledger);
   if (found instanceof Problem) throw found;
@@ -102,10 +95,7 @@ function isTrusted(place: SigningPlace, manifest: BackupManifest, verifiers: rea
   return keys.length === 0 || keys.some((key) => isSignedBy(key, origin, signedText(manifest), signature));
 }
 
-/**
- * Throws a Problem with exit code 65 where none of the keys signed the manifest: the `verifiers`, or `audit.signKey`
- * where none is named. Without any key nothing is known of who made it.
- */
+/** Throws a Problem (exit code 65) if none of the keys signed the manifest. Without a key nothing is checked. */
 export function requireSigned(
   place: SigningPlace,
   copy: string,
@@ -125,7 +115,7 @@ export function requireSigned(
   });
 }
 
-/** The whole backups of a ledger in a folder, the oldest first. What is no manifest that we signed is passed over. */
+/** Complete backups of a ledger, oldest first. Manifests without our signature are skipped. */
 export function backupsIn(place: SigningPlace, folder: string, ledger: string | null): KeptBackup[] {
   return readdirSync(folder)
     .filter((name) => name.endsWith(".json"))
@@ -141,10 +131,7 @@ export function backupsIn(place: SigningPlace, folder: string, ledger: string | 
     .toSorted((one, other) => (one.manifest.at < other.manifest.at ? -1 : 1));
 }
 
-/**
- * Removes what backups left in a folder whose process died. What was moved out already has no manifest beside it yet:
- * the last thing that is moved is that.
- */
+/** Removes remains of killed backups. The manifest is moved last, so a copy without it is incomplete. */
 export function removeUnfinished(folder: string): void {
   removeAbandoned(folder, (names) => {
     const manifest = names.find((name) => name.endsWith(".json"));
@@ -153,7 +140,6 @@ export function removeUnfinished(folder: string): void {
   });
 }
 
-/** The SHA-256 of a file, and its length. */
 export async function digestOf(path: string): Promise<{ sha256: string; bytes: number }> {
   const digest = createHash("sha256");
   let bytes = 0;

@@ -24,29 +24,25 @@ import {
   type BackupManifest,
 } from "./backup-manifest.ts";
 
-/** What a backup came to. */
 export interface MadeBackup {
   path: string;
   manifest: BackupManifest;
-  /** Older backups of the same ledger that were taken away for it. */
   removed: string[];
-  /** Why none was taken away, where the clock is not trusted. */
+  /** Why nothing was removed: the clock is not trusted. */
   clock?: ClockDoubt | undefined;
 }
 
 interface BackupRequest {
-  /** The folder, relative to the configuration's; made where it is missing. */
+  /** Relative to the configuration; created if missing. */
   to: string;
-  /** How many backups of this ledger stay; undefined: all. */
   keep?: number | undefined;
   progress?: (done: number, total: number) => void;
 }
 
 /**
- * Copies the ledger and the files of closed periods, also during a run. Each page of the copy, its audit log and every
- * file that the log names are checked before the manifest is written; a copy without a manifest is not a backup. Then,
- * if the clock is trusted, older backups of the same ledger are removed. Throws a Problem that says what failed, and
- * then leaves nothing but complete files of closed periods.
+ * Copies the ledger and closed periods, also during a run. The manifest is written last, after all pages, the audit
+ * log and the period files are checked. With a trusted clock, older backups are then removed. Throws a Problem and
+ * leaves only complete period files.
  */
 export async function makeBackup(application: Application, request: BackupRequest): Promise<MadeBackup> {
   application.requireLedger();
@@ -92,7 +88,6 @@ export async function makeBackup(application: Application, request: BackupReques
   }
 }
 
-/** What is wrong with the audit log of the ledger, as whoever asked for a backup is told. */
 function recordChanged(ledgerPath: string, { code, why }: AuditFinding): Problem {
   return new Problem({
     code: "backup.record-changed",
@@ -103,10 +98,7 @@ function recordChanged(ledgerPath: string, { code, why }: AuditFinding): Problem
   });
 }
 
-/**
- * Copies the files of closed periods that a copy of the ledger names, as far as the folder lacks them, and gives their
- * names. Throws a Problem where one is missing or changed beside the ledger, or the copy and its audit log differ.
- */
+/** Copies missing files of closed periods and returns their names. Throws a Problem if a file is missing or changed. */
 async function copyBooks({ ledgerPath, group }: Application, copy: string, folder: string): Promise<string[]> {
   const frozen = new FrozenFiles(ledgerPath, group);
   const to = join(folder, booksFolder);
@@ -133,7 +125,6 @@ async function copyBooks({ ledgerPath, group }: Application, copy: string, folde
   return [...named.keys()].toSorted();
 }
 
-/** The names of the files of closed periods that a ledger has, by their SHA-256. */
 async function namedIn(copy: string): Promise<ReadonlyMap<string, string>> {
   const named = new Map<string, string>();
   const inquiry = openInquiry(copy);
@@ -149,10 +140,7 @@ async function namedIn(copy: string): Promise<ReadonlyMap<string, string>> {
   return named;
 }
 
-/**
- * Takes the oldest backups of this ledger away, so that `keep` stay; never the one that was made now. Those that bear a
- * time to come were made by a wrong clock: nobody knows how old they are, so they stay and do not count.
- */
+/** Never removes the new backup. Backups from the future have an unknown age: they stay and do not count. */
 async function removeOlder(
   application: Application,
   folder: string,
@@ -167,12 +155,12 @@ async function removeOlder(
     ({ path, manifest }) => path !== made.path && manifest.at <= now,
   );
   const gone = older.slice(0, Math.max(0, older.length - (keep - 1)));
-  // The manifest first: what has none counts for nothing, wherever this ends.
+  // The manifest goes first: without it a copy counts for nothing.
   for (const { path } of gone) for (const file of [manifestPathOf(path), path]) rmSync(file, { force: true });
   return { removed: gone.map(({ path }) => path) };
 }
 
-/** Where a folder is none, there is nothing to take away; why nothing was made is what is told. */
+/** Errors are ignored, so that the first error is reported. */
 function takeAway(files: readonly string[]): void {
   for (const file of files) {
     try {
@@ -183,7 +171,6 @@ function takeAway(files: readonly string[]): void {
   }
 }
 
-/** What the disk or the file system refused is told by the folder; a Problem stays what it is. */
 function notMade(folder: string, error: unknown): unknown {
   if (error instanceof Problem) return error;
   return new Problem({
@@ -198,10 +185,7 @@ function notMade(folder: string, error: unknown): unknown {
   });
 }
 
-/**
- * Looks through a copy of a ledger page by page, and verifies its schema and its audit log, with these heads of it.
- * Says how far it is. Throws what `refuse` makes of the first thing that is wrong.
- */
+/** Checks a copy page by page, with its schema, audit log and heads. Throws `refuse` for the first fault. */
 export async function verifiedCopy(
   copy: string,
   heads: (sequence: number) => readonly KeptHead[],

@@ -25,17 +25,14 @@ import { type OrderBought, agreed } from "../resources/order/state/changes.ts";
 import { adoptedPeople } from "../resources/staff/observe.ts";
 import { earlierUnits, sharedNumbers } from "./restored-customer.ts";
 
-/** How often a customer is planned again with the new findings. */
 const mostRounds = 24;
 
-/** The result of rebuilding one customer. */
 interface RebuiltCustomer {
-  /** The plan that a run would make now; undefined if the platform did not show enough in time. */
+  /** Undefined: the platform did not show enough in time. */
   plan: CustomerPlan | undefined;
   why?: string;
-  /** Assumptions about the customer that no reading shows. */
   assumed: { record: string; why: string }[];
-  /** Customers whose enterprise still has something of orders that moved away from them. */
+  /** Customers whose enterprise still has parts of moved orders. */
   left: RecordKey[];
 }
 
@@ -50,10 +47,8 @@ const onlyRead: Block = {
 };
 
 /**
- * Restores the link, orders and assignments of one customer in a ledger that lost them. Everything the platform shows
- * is adopted as in a run, and the CRM's customer counts as acknowledged. Numbers count for the instances whose products
- * they show, and a person who holds an asset from the CRM holds it by us. Makes no writing call. Throws if the platform
- * cannot be read.
+ * Everything shown is adopted, and the CRM's customer counts as acknowledged. Makes no writing call. Throws if the
+ * platform cannot be read.
  */
 export async function rebuildCustomer(
   deps: Dependencies,
@@ -98,7 +93,7 @@ export async function rebuildCustomer(
   return { plan: undefined, why: `${formatKey(customer)}: the platform kept changing`, assumed, left };
 }
 
-/** No reading shows name, branch and address, so they count as equal to the CRM's. */
+/** No reading shows these fields, so they count as equal to the CRM's. */
 async function acknowledge(knows: CustomerState): Promise<void> {
   const { customer, desiredCustomer, known } = knows.held;
   if (desiredCustomer === undefined || known.link === undefined || known.acknowledged !== undefined) return;
@@ -107,10 +102,8 @@ async function acknowledge(knows: CustomerState): Promise<void> {
 }
 
 /**
- * The numbers under which an asset's products are shown become the numbers of its units, those of the CRM first.
- * Numbers of amendments are used too. Both are fixed before the order counts as placed, and again if an interrupted
- * rebuild is repeated. An unwanted order that is not shown has nothing left. If it comes back, it is amended, not
- * placed under its number.
+ * CRM numbers come first, and all are fixed before the order counts as placed. An unwanted order that is not shown has
+ * no parts left; if it returns, it is amended.
  */
 async function rebuiltOrder(
   deps: Dependencies,
@@ -119,7 +112,7 @@ async function rebuiltOrder(
 ): Promise<StateChange[]> {
   if (shown === undefined) {
     const gone = nothingStands(order, customer);
-    // If the CRM wants the order, its contents are bought anew, as an amendment.
+    // If the CRM wants the order, its contents are bought as an amendment.
     const isWanted = order.state === "current" && !order.body.cancelled;
     return isWanted ? gone.filter(({ type }) => type !== "order-agreed") : gone;
   }
@@ -143,10 +136,7 @@ async function rebuiltOrder(
   return rebuiltSteps({ order, customer, channelOrderId, own, renewed, amendments, numbers });
 }
 
-/**
- * The parts of an order in the enterprise of its former customer, by the purchases under whose numbers they are shown.
- * If the shown form differs from the CRM's form, these parts are unknown.
- */
+/** Parts of an order at its former customer. Unknown if their form differs from the CRM's. */
 async function leftOfOrder(
   { ledger, settings }: Dependencies,
   { order, customer, channelOrderId, shown, own, amendments }: FoundOrder,
@@ -172,7 +162,6 @@ async function leftOfOrder(
     : [...steps, { ...leaving, unclear: null }];
 }
 
-/** The numbers under which the products of an asset are shown, those of the CRM first. */
 function shownUnder(asset: OrderWithTree["tree"]["assets"][number], { products: shown }: ShownOrder): string[] {
   const products = [...asset.products, ...asset.packages.flatMap(productsUnder)];
   const numbers = new Set(products.flatMap(({ id }) => shown.get(id) ?? []));
@@ -180,7 +169,7 @@ function shownUnder(asset: OrderWithTree["tree"]["assets"][number], { products: 
   return [...new Set([...first, ...[...numbers].sort()])];
 }
 
-/** Units whose products are shown under the number of the unit that they continue or continued. */
+/** Units shown under the number of the unit that they continue. */
 function renewedUnits(
   order: OrderWithTree,
   orders: readonly OrderWithTree[],
@@ -215,7 +204,6 @@ function numbersOf(order: OrderWithTree, shown: ShownOrder, renewed: readonly Fi
   });
 }
 
-/** Adopts the people that M5 shows, with their assets. Returns whether this changed anything. */
 async function adoptPeople(
   { settings }: Dependencies,
   knows: CustomerState,
@@ -228,7 +216,6 @@ async function adoptPeople(
   return changes.length > 0;
 }
 
-/** Cancelled orders of which the platform shows nothing. */
 function endedOf(changes: readonly StateChange[]): RebuiltCustomer["assumed"] {
   return changes.flatMap((change) =>
     change.type === "order-removed" &&
@@ -244,7 +231,7 @@ function endedOf(changes: readonly StateChange[]): RebuiltCustomer["assumed"] {
   );
 }
 
-/** CRM requests beside orders count as made, and nothing is sent for them: no reading shows them. */
+/** No reading shows these requests, so they count as made and nothing is sent. */
 async function assumeRequests({ policies }: Dependencies, knows: CustomerState): Promise<RebuiltCustomer["assumed"]> {
   const loaded = knows.held;
   const { customer } = knows;
@@ -259,24 +246,17 @@ function auditOf(customer: RecordKey, body: JsonObject): { kind: string; subject
   return { kind: "rebuilt", subject: `customer:${formatKey(customer)}`, body };
 }
 
-/** A completely visible order, partly under numbers of amendments. */
 interface Amended {
   order: OrderWithTree;
   customer: RecordKey;
   channelOrderId: string;
-  /** The products under the order's own number. */
   own: ShownOrder | undefined;
   amendments: readonly ShownAmendment[];
-  /** Numbers of units of the order. */
   numbers: readonly FixedNumber[];
-  /** Units of the order that continue earlier ones. */
   renewed: readonly FixedNumber[];
 }
 
-/**
- * Each product under the number of an amendment counts for that purchase and not for the first. Each amendment becomes
- * a step, with the CRM's current form instead of the form that was bought then.
- */
+/** Products under an amendment number belong to that amendment. Each becomes a step with the CRM's current form. */
 function rebuiltSteps(amended: Amended): StateChange[] {
   const { order, customer, channelOrderId } = amended;
   const { key, version, bodyHash } = order;
@@ -314,10 +294,7 @@ function purchaseOf(
   };
 }
 
-/**
- * The rest of a moved order at its former customer, as a purchase for each number under which it is shown. Undefined if
- * a shown product belongs to no unit of the order, or is unknown.
- */
+/** A purchase for each shown number. Undefined if a shown product belongs to no unit. */
 function leftSteps(
   { order, customer, numbers }: Pick<Amended, "order" | "customer" | "numbers">,
   under: readonly { channelOrderId: string; shown: ShownOrder }[],
@@ -335,7 +312,6 @@ function leftSteps(
   return changes;
 }
 
-/** Records that nothing of an order is left, and that this agrees with the CRM, which does not want it. */
 function nothingStands(order: OrderWithTree, customer: RecordKey): StateChange[] {
   const { key } = order;
   const items = order.tree.assets.flatMap(({ id: instanceId, quantity }) =>
@@ -350,7 +326,6 @@ function nothingStands(order: OrderWithTree, customer: RecordKey): StateChange[]
   ];
 }
 
-/** The contents of one purchase under one number; `ids` has all its products, also those in packages. */
 interface Brought extends BoughtItem {
   ids: string[];
 }
@@ -371,7 +346,6 @@ function itemsOf({ order, numbers }: Pick<Amended, "order" | "numbers">, { produ
   });
 }
 
-/** Products of an amendment that are not shown under the same number of the first purchase. */
 function notBought(
   { own }: Amended,
   { instanceId, unit, number, ids }: Brought,

@@ -27,48 +27,38 @@ import { rebuildCustomer } from "./rebuild-customer.ts";
 import { bringBack } from "./restored-customer.ts";
 import { forgetUnread, isCutOff, lookAtOne, lookedAtAll, noneLookedAt } from "./unread-customers.ts";
 
-/** Something of one record that could not be restored, or that the next run would do. */
 interface NotRebuilt {
   record: string;
   why: string;
 }
 
-/** The result of rebuilding the ledger. */
 export interface RebuildSummary {
   run: string;
   state: RunState;
   exitCode: ExitCode;
   sources: StreamTally[];
   customers: number;
-  /** Counts of the restored state. */
   known: { enterprises: number; orders: number; staff: number; assignments: number };
-  /** Customers that could not be read from the platform. */
   unreadable: number;
-  /** Customers at which this program failed. */
   defects: number;
   lost: NotRebuilt[];
-  /** Assumptions that no reading shows. */
   assumed: NotRebuilt[];
-  /** Operations of the next run. Those that create something wait for a person. */
+  /** Operations of the next run. Creations wait for a person. */
   left: NotRebuilt[];
-  /** If the ledger was restored: the period that it lost, and how many of its orders were kept unchanged. */
+  /** After a restore: the lost period, and how many orders were kept unchanged. */
   gap?: { from: string | null; until: string | null; kept: number } | undefined;
 }
 
 const kindsBefore = new Set(["plan", "rebuild"]);
 
 interface Shown {
-  /** Who has it rebuilt. */
   by: string;
   dryRun: boolean;
   signal: AbortSignal;
   show: (summary: RebuildSummary) => void;
 }
 
-/**
- * Builds the ledger anew from the platform and the sources. With `dryRun` a ledger in a folder of its own is built, and
- * goes again: what it came to is shown, and nothing is kept.
- */
+/** Rebuilds the ledger from platform and sources. `dryRun` uses a temporary ledger and keeps nothing. */
 export async function rebuild(application: Application, { by, dryRun, signal, show }: Shown): Promise<ExitCode> {
   await application.ledger({ fillsGap: true });
   const dependencies = await application.runDependencies();
@@ -83,7 +73,7 @@ export async function rebuild(application: Application, { by, dryRun, signal, sh
     const folder = holdFolder(dirname(application.ledgerPath));
     try {
       const path = join(folder.path, "ledger.db");
-      // Of a restored ledger a copy is rebuilt, with the heads that say what it lacks.
+      // A restored ledger is copied with its heads, which show the lost changes.
       if (dependencies.ledger.gap.isOpen()) {
         await copyWhileWritten(application.ledgerPath, path, () => {});
         if (existsSync(headsPath(application.ledgerPath)))
@@ -108,10 +98,7 @@ export async function rebuild(application: Application, { by, dryRun, signal, sh
   }
 }
 
-/**
- * Throws a Problem if the ledger was used for anything but plans and rebuilds, since its start or since its state was
- * set aside. A restored ledger with an open gap may also be rebuilt.
- */
+/** Throws a Problem if a run used the ledger, unless a restore left an open gap. */
 async function requireUnused(ledger: Ledger): Promise<void> {
   if (ledger.gap.isOpen()) return;
   const since = ledger.gap.last()?.at ?? "";
@@ -130,11 +117,9 @@ async function requireUnused(ledger: Ledger): Promise<void> {
 type RebuildRequest = Pick<RunRequest, "limits" | "signal" | "header"> & { by: string };
 
 /**
- * Restores links, orders and assignments from the platform and the sources, in an unused ledger or a restored one that
- * lost its latest changes. State of a restored ledger is first set aside; unchanged parts are brought back. Until all
- * customers have been looked at, only another rebuild may write to the ledger. It makes no writing call: the platform
- * is passed without them. It looks at all customers before the first order counts as placed. The reason: an enterprise
- * may have an order that now belongs to another customer in the CRM. The caller holds the run lock.
+ * Restores an unused or restored ledger without writing calls. The caller holds the run lock. Before an order counts as
+ * placed, it looks at all customers: an enterprise may have another customer's order. Until then only a rebuild may
+ * write.
  */
 export async function runRebuild(deps: RunDependencies, request: RebuildRequest): Promise<RebuildSummary> {
   const { ledger } = deps;
@@ -182,7 +167,6 @@ export async function runRebuild(deps: RunDependencies, request: RebuildRequest)
   return summary;
 }
 
-/** Looks at all customers, brings back state that a restore set aside, and then rebuilds one customer after another. */
 async function rebuildAll(
   deps: RunDependencies & { reader: SnapshotReader },
   asked: RunRequest,
@@ -194,12 +178,12 @@ async function rebuildAll(
   const lanes = { lanes: deps.concurrency, stopped };
   const given = { run: summary.run, summary, signal };
   const customers = (): AsyncIterable<RecordKey[]> => pendingCustomers(deps, asked);
-  // Records that a source did not give now arrive later, and may already be placed.
+  // Records that a source did not give may already be placed.
   const unnamed = await ledger.state.unnamedInQuarantine();
   const ofAllOrders =
     unnamed.includes("orders") || summary.sources.some((tally) => tally.stream === "orders" && isCutOff(tally));
   await forgetUnread(ledger, summary.sources, ofAllOrders);
-  // Customers who show orders of others are reported last, when all moved orders are known.
+  // Customers that show other customers' orders are reported last, when all moved orders are known.
   const later = new Map<string, RecordKey>();
   const left = new Map<string, RecordKey>();
   await workInLanes(customers(), lanes, async (customer) => {
@@ -220,10 +204,7 @@ async function rebuildAll(
   }
 }
 
-/**
- * Sets aside the state of a restored ledger. It first waits until the last calls before the backup have had time to be
- * shown.
- */
+/** Sets state aside, after the last calls before the backup had time to be shown. */
 async function beginGap(
   { ledger, clock, settle }: RunDependencies,
   { by, signal }: Pick<RunRequest, "signal"> & { by: string },
@@ -241,7 +222,7 @@ function inDoubtText({ id, endpoint, subject }: { id: string; endpoint: string; 
   return { record: subject, why };
 }
 
-/** State of an unreadable customer stays set aside; it is compared once the customer can be read. */
+/** State of an unreadable customer stays set aside until it can be read. */
 async function bringOneBack(
   deps: RunDependencies & { reader: SnapshotReader },
   customer: RecordKey,
@@ -280,14 +261,11 @@ interface Rebuilding {
   run: string;
   summary: RebuildSummary;
   signal: AbortSignal | undefined;
-  /** Collects the results of the customer; undefined: the customer is rebuilt once more. */
+  /** Undefined: the customer is rebuilt once more, so nothing is collected. */
   told: RebuildSummary | undefined;
 }
 
-/**
- * Returns the customers at which moved orders left something. A customer that cannot be read stops no other; the
- * rebuild must be repeated for it.
- */
+/** An unreadable customer stops no other; the rebuild must be repeated for it. */
 async function rebuildOne(
   deps: RunDependencies & { reader: SnapshotReader },
   customer: RecordKey,
@@ -305,7 +283,7 @@ async function rebuildOne(
     } else await tell(ledger, run, summary, plan);
     const { link, placedOrders, staffLinks, assignments } = await ledger.state.known(customer);
     summary.known.enterprises += link === undefined ? 0 : 1;
-    // A moved order is known to two customers, and counts for one of them.
+    // A moved order is known to two customers and counts once.
     summary.known.orders += [...placedOrders.values()].filter((order) => isSameKey(order.customer, customer)).length;
     summary.known.staff += staffLinks.size;
     summary.known.assignments += assignments.length;
@@ -323,7 +301,7 @@ async function rebuildOne(
   }
 }
 
-/** A record as in the CRM is done. The next run looks at records that it would change, and at waiting ones. */
+/** Records that agree are done; the next run looks at the others. */
 async function tell(ledger: Ledger, run: string, summary: RebuildSummary, plan: CustomerPlan): Promise<void> {
   const name = (stream: Stream, key: RecordKey): string => subjectOf(stream, key);
   for (const { stream, key, outcome, code, reason } of plan.records)
@@ -341,7 +319,7 @@ async function tell(ledger: Ledger, run: string, summary: RebuildSummary, plan: 
   else await ledger.decisions.nothingLeftByRebuild(customer);
 }
 
-/** Creations for the customer wait for a person; `left: null`: their number is unknown. */
+/** Creations wait for a person. `left: null`: their number is unknown. */
 function leftToBeMade(customer: RecordKey, run: string, left: number | null): StateChange {
   return { type: "observed", customer, kind: rebuiltKind, subject: "", body: { run, left } };
 }

@@ -16,38 +16,31 @@ import { writeNew, writeWhole } from "../operate/written-files.ts";
 import { digestOf, readManifest, requireSigned, type BackupManifest } from "./backup-manifest.ts";
 import { verifiedCopy } from "./backup.ts";
 
-/** What was done after a backup, as far as the file of heads beside the ledger says. */
+/** The changes after the backup, by the file of heads beside the ledger. */
 type Gap =
-  /** The ledger is what it was last. */
   | { kind: "none" }
-  /** So many groups of changes and audit entries are missing; the last was written at that time. */
   | { kind: "known"; commits: number; entries: number; at: string }
-  /** There is no file of heads: nobody can say what was done. */
+  /** There is no file of heads. */
   | { kind: "unknown" };
 
 interface Restored {
   path: string;
   manifest: BackupManifest;
   gap: Gap;
-  /** Where the ledger that stood there is now; undefined where there was none. */
   aside: string | undefined;
-  /** Files of closed periods that were put back. */
   periods: number;
-  /** Who was erased after the backup, as far as the ledger that stood there tells: it is all there again. */
+  /** People erased after the backup: their data exists again. */
   erased: string[];
-  /** The pause that was on in the ledger that stood there: it goes on. */
   paused: SaidSince["paused"];
-  /** Of both what could not be read there. */
+  /** Parts of the previous ledger that could not be read. */
   unread: SaidSince["unread"];
 }
 
 /**
- * Puts a backup in the place of the ledger. Before anything is touched, a copy of the backup is checked page by page
- * against its manifest, with its schema, its audit log and its links; `audit.signKey` or one of `verifiers` has to
- * have signed the manifest. The old ledger is kept under another name. The file of heads stays and says what the backup
- * lacks. Until `rebuild` has read that back, every other command that writes refuses the ledger, because missing orders
- * would be placed twice. Throws a Problem and changes nothing if the backup cannot be trusted, a run is in progress, or
- * the ledger there is another one.
+ * Replaces the ledger with a backup. First checks a copy page by page: manifest, signature, schema, audit log. The old
+ * ledger and the file of heads stay. Until `rebuild`, no other command may write, because missing orders would be
+ * placed twice. Throws a Problem and changes nothing if the backup is not trusted, a run is in progress, or the ledger
+ * is another one.
  */
 export async function restoreBackup(
   application: Application,
@@ -79,7 +72,7 @@ export async function restoreBackup(
     const note = { backup: manifest.file, at, unknown: gap.kind === "unknown" };
     noteRestored(fresh, gap.kind === "none" ? undefined : note, { name, paused });
     flushFile(fresh);
-    // Before anything is moved: where this ends then, a ledger that is gone is not begun anew.
+    // Marked before anything moves, so that a restore that stops here does not start a new ledger.
     if (gap.kind === "unknown") markBehind(ledgerPath, manifest, at);
     const aside = putAside(ledgerPath, at);
     renameSync(fresh, ledgerPath);
@@ -109,7 +102,6 @@ export async function restoreBackup(
   }
 }
 
-/** This program knows the form of the backup. */
 function requireKnown(file: string, { schema, program }: BackupManifest): void {
   if (schema === schemaVersion) return;
   throw new Problem({
@@ -121,7 +113,6 @@ function requireKnown(file: string, { schema, program }: BackupManifest): void {
   });
 }
 
-/** The copy is what was verified when it was made, byte for byte, and a ledger as this program makes it. */
 async function requireWhole(fresh: string, file: string, manifest: BackupManifest): Promise<void> {
   const { sha256, bytes } = await digestOf(fresh);
   if (bytes !== manifest.bytes) throw changed(file, `it has ${bytes} bytes instead of ${manifest.bytes}`);
@@ -146,10 +137,7 @@ function changed(file: string, why: string): Problem {
   });
 }
 
-/**
- * What stands there, where it can be read, is the ledger that the backup is of. One that was not worked with yet has no
- * name: what it lacks is told by the heads. Gives the name of what stands there, null where it has or tells none.
- */
+/** Throws for a backup of another ledger. Returns the ledger's name; null if it has none or cannot be read. */
 function requireSameLedger(ledgerPath: string, manifest: BackupManifest): string | null {
   const name = nameOf(ledgerPath) ?? null;
   if (name === null || manifest.ledger === null || name === manifest.ledger) return name;
@@ -162,13 +150,12 @@ function requireSameLedger(ledgerPath: string, manifest: BackupManifest): string
   });
 }
 
-/** The name of the ledger that stands there; undefined where there is none, or it cannot be read. */
 function nameOf(ledgerPath: string): string | null | undefined {
   if (sizeOf(ledgerPath) === 0) return undefined;
   try {
     return ledgerFacts(ledgerPath).name;
   } catch {
-    // What is damaged is what a backup is for.
+    // A damaged ledger is a reason to restore.
     return undefined;
   }
 }
@@ -182,7 +169,7 @@ function saidSince(ledgerPath: string, { audit }: BackupManifest): SaidSince {
   return path === undefined ? { erased: [], paused: undefined, unread: [] } : saidAfter(path, audit?.sequence ?? 0);
 }
 
-/** Where the ledger is that is replaced: moved aside already where a restore ended before another one stood there. */
+/** An interrupted restore may have moved the ledger aside already. */
 function lastLedger(ledgerPath: string): string | undefined {
   if (sizeOf(ledgerPath) > 0) return ledgerPath;
   const [, ...beside] = openSuffixes;
@@ -198,7 +185,6 @@ function asideOf(ledgerPath: string, at: string): string {
   return `${ledgerPath}.before-${at.replaceAll(/[-:]/gu, "")}`;
 }
 
-/** What the file of heads beside the ledger names, and the backup lacks. */
 function gapOf(ledgerPath: string, fresh: string, manifest: BackupManifest): Gap {
   const last = lastMark(headsPath(ledgerPath));
   if (last === undefined) return { kind: "unknown" };
@@ -208,7 +194,6 @@ function gapOf(ledgerPath: string, fresh: string, manifest: BackupManifest): Gap
   return { kind: "known", commits: Math.max(0, last.commit - manifest.commits), entries, at: last.at };
 }
 
-/** Nobody knows what was done after the backup, so the file of heads says that something was. */
 function markBehind(ledgerPath: string, { commits, audit }: BackupManifest, at: string): void {
   const heads = new KeptHeads(ledgerPath);
   const { sequence, hash, root } = audit ?? { sequence: 0, hash: "", root: undefined };
@@ -216,7 +201,7 @@ function markBehind(ledgerPath: string, { commits, audit }: BackupManifest, at: 
   heads.close();
 }
 
-/** Moves the ledger that stands there aside, behind what SQLite keeps beside it: once it is there, it is whole. */
+/** Moves the ledger last, after SQLite's files beside it, so that the moved ledger is complete. */
 function putAside(ledgerPath: string, at: string): string | undefined {
   const aside = asideOf(ledgerPath, at);
   let moved = false;
@@ -228,7 +213,6 @@ function putAside(ledgerPath: string, at: string): string | undefined {
   return moved ? aside : undefined;
 }
 
-/** Files of closed periods that the backup has and the folder beside the ledger lacks. */
 async function missingBooks(
   ledgerPath: string,
   file: string,

@@ -15,19 +15,13 @@ import { amendmentsOf, beginningOf } from "../resources/order/shown-orders.ts";
 
 type Dependencies = Pick<EngineDependencies, "ledger" | "settings">;
 
-/** The restored parts of a customer of a restored ledger. */
 interface BroughtBack {
-  /** Orders that are unchanged since the backup. */
   orders: number;
-  /** Orders that no reading shows, and that count as in the backup. */
+  /** Orders that no reading shows and that count as in the backup. */
   assumed: { record: string; why: string }[];
 }
 
-/**
- * Brings back a customer's state in a restored ledger if the platform shows it unchanged. An order needs every product
- * under the same numbers and purchases, and nothing else. Accounts must exist, and assets must have the same holders.
- * Everything that differs stays set aside and is read again. All customers have been looked at before.
- */
+/** Brings back state that the platform shows unchanged. Differences stay set aside and are read again. */
 export async function bringBack(
   deps: Dependencies & { reader: SnapshotReader },
   customer: RecordKey,
@@ -80,7 +74,6 @@ export async function bringBack(
   return back;
 }
 
-/** Brings an order back if it only has licence types that the platform never shows. */
 async function bringHiddenBack(
   deps: Dependencies,
   customer: RecordKey,
@@ -96,7 +89,6 @@ async function bringHiddenBack(
   return await deps.ledger.gap.bringOrderBack(customer, order, () => true, shared);
 }
 
-/** Whether exactly the recorded units are shown: the same products, asset numbers and purchases. */
 function standsAsShown({ units }: OrderStanding, shown: ReadonlyMap<string, ShownOrder>): boolean {
   const stands = new Set<string>();
   for (const unit of units) {
@@ -113,7 +105,7 @@ function standsAsShown({ units }: OrderStanding, shown: ReadonlyMap<string, Show
 
 type Asset = OrderWithTree["tree"]["assets"][number];
 
-/** The numbers of earlier units, each with whether the order of such a unit is also shown under that number. */
+/** `unitStands`: M7 also shows the earlier unit's order under the number. */
 export async function sharedNumbers(
   { ledger, settings }: Dependencies,
   customer: RecordKey,
@@ -138,11 +130,7 @@ export async function sharedNumbers(
   return shared;
 }
 
-/**
- * The earlier units, nearest first, with the same number as a unit of an asset. They follow from the CRM's links
- * (`continues`), also through ended assets, and from the units `known` to have had that number. Undefined if no such
- * unit had it.
- */
+/** By the CRM's `continues` and the `known` units, nearest first. Undefined: no such unit had the number. */
 export function earlierUnits(
   orders: readonly OrderWithTree[],
   { order, asset, number }: { order: RecordKey; asset: Asset; number: string },

@@ -16,17 +16,14 @@ import { amendmentsOf } from "../resources/order/shown-orders.ts";
 
 const unfinishedText = "a rebuild was cut off before all customers were looked at";
 
-/** Records that a rebuild begins: until it has looked at every customer, only another rebuild may write. */
+/** Until all customers have been looked at, only another rebuild may write. */
 export async function noneLookedAt(ledger: Ledger): Promise<void> {
   await ledger.state.record(notLookedAt, [
     { type: "customer-unread", customer: notLookedAt, why: unfinishedText, ofAllOrders: true },
   ]);
 }
 
-/**
- * Marks customers that an earlier rebuild could not look at for another look. Customers that are only in quarantine, or
- * that a source did not give, cannot be looked at now.
- */
+/** Customers in quarantine, or missing from a source, cannot be looked at now. */
 export async function forgetUnread(
   ledger: Ledger,
   tallies: readonly StreamTally[],
@@ -54,12 +51,11 @@ export async function forgetUnread(
   await ledger.state.record(notLookedAt, changes);
 }
 
-/** Whether a source did not give all records of a stream. */
 export function isCutOff({ problem, complete }: StreamTally): boolean {
   return problem !== undefined || !complete;
 }
 
-/** Records that every customer was reached. `ofAllOrders`: the ledger does not know all orders yet. */
+/** `ofAllOrders`: the ledger does not know all orders yet. */
 export async function lookedAtAll(ledger: Ledger, ofAllOrders: boolean): Promise<void> {
   await ledger.state.record(notLookedAt, [
     { type: "customer-unread", customer: notLookedAt, why: unfinishedText, ofAllOrders },
@@ -68,9 +64,8 @@ export async function lookedAtAll(ledger: Ledger, ofAllOrders: boolean): Promise
 }
 
 /**
- * Links a customer with its enterprise on the platform before any order counts as placed, and keeps all orders that this
- * enterprise shows. Returns whether it shows orders that belong to others in the CRM: they may have been transferred. A
- * customer that cannot be looked at is recorded: until it can, no order is placed that may exist there.
+ * Links a customer before any order counts as placed. Returns whether its enterprise shows orders of others.
+ * While a customer cannot be read, no order that may be there is placed.
  */
 export async function lookAtOne(
   deps: RunDependencies & { reader: SnapshotReader },
@@ -98,7 +93,6 @@ export async function lookAtOne(
   }
 }
 
-/** Why an order may exist there unseen; undefined if everything was seen. */
 function whyUnread(link: Link | undefined, { enterprises, ambiguous }: Observed): string | undefined {
   if (link !== undefined)
     return link.examined || link.origin === "created"

@@ -11,23 +11,18 @@ import { underRunLock, type Application, type LockPlace } from "../operate/appli
 import { streamsOf } from "../operate/job.ts";
 import { SnapshotReader } from "../platform/snapshot.ts";
 
-/** Who decides it, and why. */
 interface Whose {
   by: string;
   reason: string;
 }
 
-/** What a person decides about one operation whose outcome is open. */
 export interface GivenDecision {
   id: string;
   verdict: PersonsVerdict;
   reason: string;
 }
 
-/**
- * Opens what decisions need, and gives the function that carries one of them out. One that cannot be taken throws a
- * Problem and stops no other.
- */
+/** Returns the function for one decision. A failed decision throws a Problem and stops no other. */
 export async function openDecisions(
   application: Application,
   by: string,
@@ -51,7 +46,7 @@ function stoppedBefore(id: string): Problem {
   });
 }
 
-/** Operations of a run that wait for a decision, or for their outcome; E9 settles by itself. */
+/** Leaves out E9, which settles by itself. */
 export async function openOperationsOf(application: Application, run: string): Promise<string[]> {
   const inquiry = await application.inquiry();
   const wanted = run === "last" ? (await inquiry.runs({ limit: 1 }))[0]?.id : run;
@@ -66,23 +61,18 @@ export async function openOperationsOf(application: Application, run: string): P
   return found;
 }
 
-/** What of a contradiction a person saw. */
 interface Seen {
   since: string;
   evidence: string;
   about: readonly string[];
 }
 
-/** Stands for exactly this contradiction: accepting it bears it from the page that showed it. */
+/** Identifies the contradiction that a page showed. */
 export function contradictionMark({ since, evidence, about }: Seen): string {
   return hashOf([since, evidence, [...about]]);
 }
 
-/**
- * Ends a contradiction of a row, once a person has seen to it: the next run sends again what rests on it. Throws a
- * usage Problem for what is no row, and for one that is not contradicted; and where what contradicts it now is not what
- * the person saw, of which `shown` is the mark.
- */
+/** Throws a usage Problem for a wrong row, and if the contradiction is not the one that the person saw (`shown`). */
 export async function acceptAssumption(
   application: Pick<Application, "existingLedger">,
   row: string,
@@ -108,17 +98,14 @@ function notShown(row: string): Problem {
   });
 }
 
-/** How often is looked whether calls go on, and how much longer than a call may take. Milliseconds. */
+/** The grace is added to the time that a call may take. */
 const lookEveryMs = 100;
 const graceMs = 10_000;
 
-/** The word that counts now, and how many calls go on that had begun before it. */
+/** `goingOn`: calls that had started before. */
 type PauseResult = PauseWord & { isNew: boolean; goingOn: number };
 
-/**
- * Has nothing written to the services any more, in whatever process. Once this resolves no writing call starts. Calls
- * that had begun are waited for, as long as one may take.
- */
+/** Stops all writing calls, in every process. Waits for calls in progress, as long as one may take. */
 export async function pause(
   application: Pick<Application, "existingLedger" | "clock" | "config">,
   whose: Whose,
@@ -134,10 +121,7 @@ export async function pause(
   return { ...word, goingOn: ledger.pause.goingOn };
 }
 
-/**
- * Corrects the stamps of a ledger that lie in the future, by a person's decision. No run is on meanwhile (exit code 75).
- * Throws a Problem where no service agrees with this computer's clock: then nobody knows what is in the future.
- */
+/** Throws a Problem if no service agrees with the computer's clock, or (75) if a run is in progress. */
 export async function correctClock(
   application: LockPlace & Pick<Application, "requireLedger" | "runDependencies">,
   whose: Whose,
@@ -159,9 +143,7 @@ export async function correctClock(
 }
 
 /**
- * Gives the records of a source that is configured no longer to another one, or without `to` lets go of them: see
- * `RemovedSources`. Answers which records these are. Throws a usage Problem where there are none, and a Problem with
- * exit code 75 while a run is in progress.
+ * Without `to` lets go of the records. Throws a usage Problem without such records, and a Problem (75) during a run.
  */
 export async function reassign(
   application: Pick<Application, "existingLedger" | "sources" | "jobs">,

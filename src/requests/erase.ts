@@ -8,22 +8,18 @@ import { pathFrom, type Application } from "../operate/application.ts";
 import { databaseMark, startOf } from "../operate/written-files.ts";
 import { backupsIn } from "../recovery/backup-manifest.ts";
 
-/** Something that holds what was erased, or may, and that this command does not touch. */
 interface LeftToPeople {
   what: string;
   where: string;
 }
 
 export interface ErasedByHand extends Erased {
-  /** Why bytes of it may be left in the ledger's file; undefined where none are. */
+  /** Why bytes may remain in the ledger file; undefined if none do. */
   bytesLeft: string | undefined;
   byHand: LeftToPeople[];
 }
 
-/**
- * Erases personal data from the ledger, under the run lock, and says what people have to delete elsewhere. Throws a
- * Problem where it may not be erased yet (64), and where a run is on (75).
- */
+/** Throws a Problem if the data must not be erased yet (64), or during a run (75). */
 export async function eraseByHand(
   application: Application,
   whose: Erasable,
@@ -41,7 +37,6 @@ export async function eraseByHand(
   }
 }
 
-/** Backups of the ledger that jobs made before the erasure, and that hold everything still. */
 function olderBackups(application: Application, ledger: string, { entry }: Erased): LeftToPeople[] {
   const folders = application.jobs().flatMap(({ backup }) => {
     const folder = backup === undefined ? undefined : pathFrom(application.directory, backup.to);
@@ -53,7 +48,6 @@ function olderBackups(application: Application, ledger: string, { entry }: Erase
     .map(({ path }) => ({ what: "a backup from before now; make another one, and delete it", where: path }));
 }
 
-/** Endings of what lies beside a ledger and belongs to it. */
 const ownEndings = /^(?:|-wal|-shm|\.heads|\.(?:lock|handing-out|sessions)(?:-journal)?)$/u;
 
 function leftToPeople(ledgerPath: string, erased: Erased): LeftToPeople[] {

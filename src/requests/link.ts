@@ -6,34 +6,27 @@ import { underRunLock, type Application } from "../operate/application.ts";
 import { SnapshotReader, type ShownEnterprise } from "../platform/snapshot.ts";
 import { refused, requireCustomer } from "./requests.ts";
 
-/** Which enterprise a person says a customer is. */
 export interface LinkRequest {
   customer: RecordKey;
   enterprise: string;
-  /** Under which number E3 is asked for it; undefined: the one that the CRM or the template gives. */
   channelCustomerId: string | undefined;
   reason: string;
   by: string;
 }
 
-/** How a customer is linked now, or would be. */
 export interface Linked {
   customer: RecordKey;
   enterpriseGlobalId: string;
   channelCode: string;
   channelCustomerId: string;
-  /** Members that M5 shows. */
   members: number;
-  /** Only the number changed: what is known of the enterprise stays. */
+  /** Only the number changed; facts of the enterprise stay. */
   renumbered: boolean;
-  /** The number that the CRM gives, where it is another one: what is new of the customer waits until both agree. */
+  /** The CRM's number, if different: changes of the customer wait until both agree. */
   numberInCrm?: string;
 }
 
-/**
- * Links a customer with an enterprise that E3 shows under its number and M5 lets be read. Throws a Problem where it
- * cannot be linked so (64), and where the platform cannot be read (7). With `dryRun` nothing is written.
- */
+/** Throws a Problem if the customer cannot be linked (64) or the platform cannot be read (7). */
 export async function linkByHand(
   application: Application,
   request: LinkRequest,
@@ -53,7 +46,7 @@ export async function linkByHand(
   });
 }
 
-/** Takes the link of a customer away; throws a Problem where that may not be (64). */
+/** Throws a Problem if unlinking is not allowed (64). */
 export async function unlinkByHand(
   application: Application,
   request: { customer: RecordKey; reason: string; by: string; keepOrders: boolean },

@@ -7,20 +7,17 @@ import { explainCommand } from "../report/text.ts";
 import { loanOf } from "../resources/loan/index.ts";
 import { refused, requireReachable, type Asking, type RequestDesk } from "./requests.ts";
 
-/** What a person asks to have lent, and whose word it is. */
 export interface LoanRequest {
   customer: RecordKey;
   staff: RecordKey;
   lock: string;
-  /** Numbers of the assets that go into the lock. */
   numbers: readonly string[];
-  /** Takes back what was asked for before, without a call. */
+  /** Withdraws an earlier request, without a call. */
   withdraw: boolean;
   reason: string;
   by: string;
 }
 
-/** The loan (M10) that is asked for, or taken back. */
 export function askingForLoan(application: RequestDesk, request: LoanRequest): Asking {
   const { customer, lock, withdraw, by, reason } = request;
   const requests = async (signal: AbortSignal): Promise<NewRequest[]> => [
@@ -29,7 +26,6 @@ export function askingForLoan(application: RequestDesk, request: LoanRequest): A
   return { customer, names: [{ of: "loan", about: lock, wanted: "lent" }], withdraw, requests, by, reason };
 }
 
-/** Reads M5, M6 and M8. Throws a Problem where it cannot be asked for; nothing is kept then. */
 async function requestFor(
   application: RequestDesk,
   { customer, staff, lock, numbers, by, reason }: LoanRequest,

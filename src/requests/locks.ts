@@ -7,20 +7,17 @@ import type { NewRequest, RequestIn } from "../engine/model/requests.ts";
 import { explainCommand } from "../report/text.ts";
 import { refused, requireReachable, type Asking, type RequestDesk } from "./requests.ts";
 
-/** What a person asks for, and whose word it is. */
 export interface LockRequest {
   customer: RecordKey;
   numbers: readonly string[];
   wanted: RequestIn<"lock">["wanted"];
-  /** The person says that they are large-customer locks. */
   largeCustomer: boolean;
-  /** Takes back what was asked for before, without a call. */
+  /** Withdraws an earlier request, without a call. */
   withdraw: boolean;
   reason: string;
   by: string;
 }
 
-/** The locks that are asked for, or taken back. Throws a Problem where none is named. */
 export function askingForLocks(application: RequestDesk, request: LockRequest): Asking {
   const { customer, numbers, wanted, withdraw, by, reason } = request;
   const [first, ...others] = new Set(numbers.map((number) => number.trim()));
@@ -31,7 +28,6 @@ export function askingForLocks(application: RequestDesk, request: LockRequest): 
   return { customer, names, withdraw, requests, by, reason };
 }
 
-/** Throws a Problem where one of them cannot be asked for; nothing is kept then. */
 async function requestsFor(
   application: RequestDesk,
   { customer, wanted, largeCustomer, by, reason }: LockRequest,

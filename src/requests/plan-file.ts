@@ -19,7 +19,6 @@ import type { AppliedBy } from "../ledger/journal/run-operations.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import { inTheWay, startOf, writeWhole } from "../operate/written-files.ts";
 
-/** The format that this version writes and reads. */
 const planFormat = 2;
 
 const headerSchema = z.strictObject({
@@ -30,7 +29,6 @@ const headerSchema = z.strictObject({
   run: z.string(),
   at: z.string(),
   config: z.string(),
-  /** The run that it takes back; a plan without it does what the CRM wants. */
   undo: z.string().optional(),
 });
 const customerSchema = z.looseObject({
@@ -44,16 +42,13 @@ const customerSchema = z.looseObject({
 
 type PlanHeader = z.infer<typeof headerSchema>;
 
-/** An operation of a saved plan, as far as it has to be known to choose it. */
 interface SavedOperation {
   hash: string;
   endpoint: string;
   subject: string;
-  /** Hashes of the operations that have to be done before it. */
   needs: readonly string[];
 }
 
-/** What was saved of one customer. */
 interface SavedCustomer {
   customer: RecordKey;
   facts: Readonly<Record<string, string>>;
@@ -65,13 +60,12 @@ interface SavedPlan {
   customers: ReadonlyMap<string, SavedCustomer>;
 }
 
-/** The entry of the audit log that names the bytes of a saved plan, and whose subject its run is. */
+/** Audit entry with the hash of a saved plan; its subject is the run. */
 const savedKind = "plan-saved";
 
 /**
- * Writes plans of this program as NDJSON: a header, and a line for each customer with its facts and its operations. `held` says what
- * limits and policies would hold, by hash. The audit log keeps the SHA-256 of all of it. It is for its owner alone,
- * also where a file of that name was there before.
+ * `held`: operations that limits and policies hold, by hash. The audit log keeps the SHA-256. Only the owner can read
+ * it.
  */
 export async function writePlanFile(
   { audit, identity }: Ledger,
@@ -101,7 +95,6 @@ export async function writePlanFile(
   await writeWhole(path, [text], { what: "plan", group: undefined });
 }
 
-/** An operation of a plan for people and machines. */
 function operationJson(operation: Operation, held: Pick<HeldFor, "scope" | "explanation"> | undefined): JsonObject {
   return {
     kind: operation.kind,
@@ -124,10 +117,9 @@ function operationJson(operation: Operation, held: Pick<HeldFor, "scope" | "expl
   };
 }
 
-/** More than the first line of any plan has. */
 const longestHeader = 65_536;
 
-/** Throws a Problem where something is at a path that is no saved plan: a plan takes no other file's place. */
+/** Throws a Problem if the path has another file: a plan never overwrites it. */
 export function requirePlanPlace(path: string | undefined): void {
   const there = path === undefined ? undefined : lstatSync(path, { throwIfNoEntry: false });
   if (path === undefined || there === undefined) return;
@@ -146,7 +138,6 @@ function parsed(text: string): unknown {
   }
 }
 
-/** Why a saved plan is not applied. */
 export function refused(path: string, why: string): Problem {
   return new Problem({
     code: "plan.refused",
@@ -157,7 +148,7 @@ export function refused(path: string, why: string): Problem {
   });
 }
 
-/** Reads a saved plan of this ledger: byte for byte what was saved, with everything that people read in it. */
+/** Throws unless the file is byte for byte what this ledger saved. */
 export async function readPlanFile(path: string, { audit, identity }: Ledger): Promise<SavedPlan> {
   let text: string;
   try {
@@ -180,19 +171,18 @@ export async function readPlanFile(path: string, { audit, identity }: Ledger): P
   return { header: header.data, customers };
 }
 
-/** What a person chose of a saved plan: operations by the beginning of their hash, and customers; none: all of it. */
+/** Operations by the beginning of their hash, and customers; empty: everything. */
 export interface Choice {
   operations: readonly string[];
   customers: readonly RecordKey[];
 }
 
-/** As many characters of a hash name an operation. */
+/** Shortest accepted beginning of a hash. */
 const shortest = 8;
 
 /**
- * What a run is to carry out of a saved plan, customer by customer, and what of it was applied before, by which run. A
- * customer of whom only something in doubt is left is looked at too. Throws a Problem where nothing of it is left,
- * where what is named is not in it or was applied, and where something is chosen without what it needs.
+ * Includes customers with only unknown outcomes. Throws a Problem if nothing is left, or a named part is missing,
+ * applied, or chosen without a needed one.
  */
 export function chosenFrom(
   path: string,
@@ -236,7 +226,7 @@ export function chosenFrom(
   return { expected, before };
 }
 
-/** Whether the outcome of something that was taken before is not known: the run finds it out, and sends no other. */
+/** The run settles such an operation and sends nothing else. */
 function isInDoubt(
   { operations }: SavedCustomer,
   named: ReadonlySet<SavedOperation> | undefined,
@@ -248,7 +238,6 @@ function isInDoubt(
   });
 }
 
-/** What became of an operation that an earlier run took of the plan. */
 function appliedText(operation: SavedOperation, { run, state }: AppliedBy): string {
   const name = `op ${nameOf(operation)}`;
   if (state === "done") return `${name} was applied by ${run} already`;
@@ -262,7 +251,6 @@ type ExpectedCustomer = Omit<
   "customer"
 >;
 
-/** The operations that a person named, one by one or with their customer; undefined where nobody named any. */
 function namedBy(
   path: string,
   all: readonly SavedCustomer[],
@@ -288,7 +276,6 @@ function namedBy(
   return { alone, all: named };
 }
 
-/** Nothing is applied without what has to be done before it. */
 function requireNeeded(
   path: string,
   all: readonly SavedCustomer[],
@@ -313,10 +300,9 @@ function requireNeeded(
   }
 }
 
-/** The hashes of what has to be done before an operation, and before that. */
 function neededBy({ needs }: SavedOperation, operations: readonly SavedOperation[]): Set<string> {
   const found = new Set(needs);
-  // A set gives what is added while it is gone through.
+  // A set also iterates over values added during the loop.
   for (const hash of found)
     for (const more of operations.find((one) => one.hash === hash)?.needs ?? []) found.add(more);
   return found;

@@ -19,22 +19,15 @@ import { tellPeople } from "../operate/alerts.ts";
 import { underRunLock, type Application } from "../operate/application.ts";
 import { chosenFrom, readPlanFile, requirePlanPlace, writePlanFile, type Choice } from "./plan-file.ts";
 
-/** What part of the work a person means; undefined: all of it. */
 export type Scope = RunRequest["scope"];
 
-/**
- * What each of these is told: how it is stopped, and where what it came to is shown while the run lock is still held.
- */
+/** `show` is called while the run lock is still held. */
 interface ByHand<Summary> {
   signal: AbortSignal;
   show: (summary: Summary) => Promise<void>;
 }
 
-/**
- * Plans what would change now, shows each customer's plan, and saves it to a file where one is named. Sends nothing
- * but reads. If the configuration of the sources changed since the last run, a plan that is not saved is a trial: it
- * works on a copy of the ledger, and the copy is not kept.
- */
+/** Only reads. If the sources' configuration changed, an unsaved plan is a trial on a temporary copy of the ledger. */
 export async function planByHand(
   application: Application,
   scope: Scope,
@@ -44,7 +37,7 @@ export async function planByHand(
     show,
     showPlan,
   }: Omit<ByHand<PlanSummary>, "show"> & {
-    /** `inquiry`: to the ledger that the plan was made in. */
+    /** `inquiry`: on the ledger that the plan was made in. */
     show: (summary: PlanSummary, made: { inquiry: Inquiry; isTrial: boolean }) => Promise<void>;
     showPlan: (planned: Planned) => void;
   },
@@ -74,19 +67,17 @@ export async function planByHand(
   });
 }
 
-/** What the header of a saved plan says of its making. */
 function madeNow({ clock, header }: Application, run: string): { run: string; at: string; config: string } {
   return { run, at: toInstant(clock.now()), config: header.hash };
 }
 
-/** What a person applies of a saved plan. `told`: what of it was applied before, and the run that it takes back. */
+/** `told`: the operations applied before, and the run that the plan undoes. */
 interface SavedFile {
   file: string;
   choice: Choice;
   told: (before: readonly string[], undo: string | undefined) => void;
 }
 
-/** Applies a saved plan exactly, or what was chosen of it; or the plan of now where no file is named. */
 export async function applyByHand(
   application: Application,
   from: SavedFile | undefined,
@@ -104,7 +95,6 @@ export async function applyByHand(
   return await synchronise(application, show, { ...request, read: false, expected, header });
 }
 
-/** Synchronises one customer, one order's customer or one source, thoroughly. */
 export async function resync(
   application: Application,
   scope: Scope,
@@ -132,21 +122,19 @@ async function synchronise(
   });
 }
 
-/** Where a plan is made. */
 interface PlanPlace {
   dependencies: RunDependencies;
-  /** Questions to the ledger that the plan is made in. */
   inquiry: Inquiry;
 }
 
-/** Whether records are read or mapped otherwise than in the last run: such a plan is a trial, and must not be kept. */
+/** Whether records are read or mapped differently than in the last run. Such a plan must not be kept. */
 export async function isTrial(application: Application, { ledger }: RunDependencies): Promise<boolean> {
   const runs = [...(await ledger.runs.lastByJob()).values()].filter(({ kind }) => kind === "sync");
   const [last] = runs.toSorted((one, other) => (one.startedAt < other.startedAt ? 1 : -1));
   return last !== undefined && last.header["sources"] !== application.sourcesHash;
 }
 
-/** Does the work on a copy of the ledger, which is removed afterwards: nothing that it reads or decides is kept. */
+/** The copy is removed afterwards: nothing that it reads or decides is kept. */
 async function onCopy<T>(application: Application, work: (place: PlanPlace) => Promise<T>): Promise<T> {
   const folder = holdFolder(dirname(application.ledgerPath));
   try {
@@ -169,10 +157,7 @@ async function onCopy<T>(application: Application, work: (place: PlanPlace) => P
   }
 }
 
-/**
- * Plans what takes a run back, `last` for the newest one that carried something out, shows it while the run lock is
- * held, and saves it to a file where one is named. Sends nothing but reads.
- */
+/** Only reads. `named`: a run, or `last` for the newest that changed something. */
 export async function undoByHand(
   application: Application,
   named: string,
@@ -216,10 +201,7 @@ function unknownRun(id: string): Problem {
   });
 }
 
-/**
- * What the ledger calls things, looked up as they are shown. Companies and products have names for everybody; people
- * have their ids. Ids of the usual namespace stand alone.
- */
+/** Names of companies and products for everybody; people appear only by id. The usual namespace is left out. */
 export function calledIn(inquiry: Inquiry, namespace: string): Called {
   const record = (key: RecordKey): string => (key.namespace === namespace ? key.id : formatKey(key));
   const companies = remembered(async (key: RecordKey) => await inquiry.companyNames(key), formatKey);
@@ -241,7 +223,6 @@ export function calledIn(inquiry: Inquiry, namespace: string): Called {
   };
 }
 
-/** Each question is put once. */
 function remembered<Key, Answer>(
   ask: (key: Key) => Promise<Answer>,
   nameOf: (key: Key) => string,

@@ -9,10 +9,7 @@ import type { Dashboard } from "../operate/dashboard.ts";
 import type { OperationFacts, QuarantineFacts } from "../report/facts.ts";
 import type { SubjectFacts } from "../report/subject.ts";
 
-/**
- * Everything that is kept about a person, or about a customer and its administrator. Who asked for it stands in the
- * audit log before anything is shown. Throws a Problem where nothing is known under this key.
- */
+/** The audit entry comes first. Throws a Problem for an unknown key. */
 export async function subjectFacts(
   application: Application,
   whose: { customer: RecordKey } | { person: RecordKey },
@@ -30,10 +27,7 @@ export async function subjectFacts(
   return await inquiry.subject(stream, key);
 }
 
-/**
- * The private values of a record for a person who asked for them on its page. The audit log names the person and the
- * fields before any value is read. If that entry cannot be written, this throws and reads nothing.
- */
+/** Private values of a record. The audit entry comes first; if it fails, this throws and reads nothing. */
 export async function askForPrivate(
   { application, read }: { application: Pick<Application, "existingLedger">; read: Dashboard["read"] },
   { stream, key }: { stream: Stream; key: RecordKey },
@@ -48,10 +42,7 @@ export async function askForPrivate(
   return await read(async (inquiry) => await inquiry.privateValues(stream, key));
 }
 
-/**
- * The raw form of a row of the quarantine for a person who asked for it. Who asked stands in the audit log before it
- * is read; where that cannot be written, this throws and nothing is read. Undefined where it was erased.
- */
+/** The raw row in quarantine. The audit entry comes first; if it fails, this throws. Undefined: erased. */
 export async function askForRawForm(
   { application, read }: { application: Pick<Application, "existingLedger">; read: Dashboard["read"] },
   { id, stream, key }: QuarantineFacts,
@@ -68,10 +59,7 @@ export async function askForRawForm(
   return await read(async (inquiry) => await inquiry.rawForm(id));
 }
 
-/**
- * What a service answered to an operation last, where it was kept, for a person who asked for it: it may name anybody.
- * Who asked stands in the audit log first. Undefined where none was kept or it was erased.
- */
+/** A service's last answer, which may name people. The audit entry comes first. Undefined: not kept or erased. */
 export async function askForAnswer(
   { application, read }: { application: Pick<Application, "existingLedger">; read: Dashboard["read"] },
   { id: operation }: Pick<OperationFacts, "id">,
@@ -83,10 +71,7 @@ export async function askForAnswer(
   return await read(async (inquiry) => await inquiry.keptAnswer(operation));
 }
 
-/**
- * Looks for people by name or login, for somebody who may see names. Who looked and how many were found is in the audit
- * record before anything is shown, never the text; where that cannot be written, this throws.
- */
+/** The audit entry (who, how many, never the text) comes before the result. If it fails, this throws. */
 export async function searchPeople(
   application: Pick<Application, "existingLedger">,
   read: (question: (inquiry: Inquiry) => Promise<FoundRecord[]>) => Promise<FoundRecord[]>,

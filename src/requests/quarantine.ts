@@ -5,14 +5,11 @@ import type { Ledger } from "../ledger/ledger.ts";
 import type { Application } from "../operate/application.ts";
 import type { QuarantineFacts } from "../report/facts.ts";
 
-/** Which rows of the quarantine are mapped anew: one by its id, all, or those that wait for one reason after a row. */
 type ChosenRows = string | { group: QuarantineGroup | undefined; after?: RowBefore | undefined; limit: number };
 export type RowBefore = Pick<QuarantineFacts, "firstSeen" | "id">;
 
 /**
- * Maps the stored raw form of one row of the quarantine, of `all`, or of at most so many of a group anew at once. No
- * run is on meanwhile; while one is, which may be at work on the same customers, their sources are waited for. Gives
- * what became of those that still waited.
+ * During a run the rows only get marked, and their source maps them. Returns the results of those that still waited.
  */
 export async function retryQuarantine(application: Application, chosen: ChosenRows, by: string): Promise<Retried[]> {
   const ids = await chosenIds(application, chosen);
@@ -32,7 +29,7 @@ async function chosenIds(application: Application, chosen: ChosenRows): Promise<
   return [...inquiry.quarantine(filter)].map((row) => row.id);
 }
 
-/** The run that is on reads the sources, and may be at work on the same customers. */
+/** A run in progress may be working on the same customers. */
 async function leave(ledger: Ledger, ids: readonly string[], by: string): Promise<Retried[]> {
   const results: Retried[] = [];
   for (const id of ids)
@@ -40,7 +37,6 @@ async function leave(ledger: Ledger, ids: readonly string[], by: string): Promis
   return results;
 }
 
-/** Maps the rows under the run lock, and releases it. */
 async function mapAnew(
   application: Application,
   ledger: Ledger,
@@ -58,7 +54,7 @@ async function mapAnew(
   }
 }
 
-/** Whether a run is on; where none is, the lock is held from now on. */
+/** If no run is in progress, takes the run lock. */
 function isBusy(ledger: Ledger): boolean {
   try {
     ledger.runs.takeLock();

@@ -2,10 +2,7 @@ import { usage } from "../base/errors.ts";
 import { limits } from "../contract/limits.ts";
 import { personalDataIn } from "../crm/personal-data.ts";
 
-/**
- * Why a person decides so; without it nothing is decided. It stands in the audit log for good, so it may hold
- * nothing personal: that stands in the one table that can be erased.
- */
+/** Throws without a reason. The audit log keeps it for good, so it must not contain personal data. */
 export function requireReason(reason: string | undefined): string {
   const text = reason?.trim() ?? "";
   if (text === "") throw usage("a decision needs a reason; it is kept in the audit log", "add --reason TEXT");
@@ -14,7 +11,6 @@ export function requireReason(reason: string | undefined): string {
   return text;
 }
 
-/** What is wrong with words that are to stand in the audit log; undefined where nothing is. */
 export function personalIn(words: string): { what: string; means: string; cure: string } | undefined {
   const data = personalDataIn(words, isAssetNumber);
   if (data === undefined) return undefined;
@@ -27,7 +23,6 @@ export function personalIn(words: string): { what: string; means: string; cure: 
   };
 }
 
-/** As E9 hands them out. */
 function isAssetNumber(digits: string): boolean {
   return digits.length === limits.assetDigits && limits.assetFirstDigits.some((digit) => digits.startsWith(digit));
 }

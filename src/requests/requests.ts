@@ -21,38 +21,33 @@ import { tellPeople } from "../operate/alerts.ts";
 import { underRunLock, type Application, type LockPlace } from "../operate/application.ts";
 import { counted, explainCommand, resyncCommand } from "../report/text.ts";
 
-/** What of the application is needed for what people ask for. */
 export type RequestDesk = Pick<Application, "clock" | "runDependencies" | "notifyDependencies" | "runHeader"> &
   LockPlace & { config: Pick<Application["config"], "limits" | "assumptions"> };
 
-/** What a person asks for of one customer, or takes back, all of one kind; and whose word it is. */
 export interface Asking {
   customer: RecordKey;
   names: readonly [RequestName, ...RequestName[]];
   reason: string;
   by: string;
-  /** Takes back what was asked for before, without a call. */
+  /** Withdraws an earlier request, without a call. */
   withdraw: boolean;
-  /** What is to be kept of it. Throws a Problem where it cannot be asked for; nothing is kept then. */
+  /** Throws a Problem and keeps nothing if the request is not possible. */
   requests: (signal: AbortSignal) => Promise<NewRequest[]>;
 }
 
-/** What is asked for of a customer and how it stands now, and why nothing was sent where that is so. */
 export interface RequestResult {
   customer: RecordKey;
   requests: ManualRequest[];
   run: string | undefined;
-  /** Of another operation of the customer or of this one, whose outcome is open. */
   open: { id: string; endpoint: string; subject: string; state: string }[];
 }
 
-/** Where what it came to is shown, while the run lock is still held, and how it is stopped. */
+/** `show` is called while the run lock is still held. */
 interface Shown {
   signal: AbortSignal;
   show: (result: RequestResult) => Promise<void>;
 }
 
-/** What would be sent, were this asked for or taken back now. Writes nothing, and sends nothing. */
 export async function previewOf(
   application: RequestDesk,
   { customer, names, withdraw, requests: requestsFor }: Asking,
@@ -90,11 +85,7 @@ async function preview(
   return planRequested({ ...loaded, known }, settings, { rejections, tried: new Set(), byHand: true }).operations;
 }
 
-/**
- * Writes down what a person asks for, with an audit entry, then carries it out for this customer in a run of its own.
- * Where another run is on, or an outcome of the customer is open, it stays asked for: a run carries it out later. What is
- * taken back is not sent.
- */
+/** During another run, or with an open outcome, the request stays for a later run. */
 export async function askFor(application: RequestDesk, asking: Asking, shown: Shown): Promise<ExitCode> {
   if (asking.withdraw) return await takeBack(application, asking, shown);
   const { signal, show } = shown;
@@ -140,7 +131,6 @@ export async function askFor(application: RequestDesk, asking: Asking, shown: Sh
   }
 }
 
-/** Takes back what was asked for and is not done, with an audit entry. Nothing is sent. */
 async function takeBack(application: RequestDesk, asking: Asking, { show }: Shown): Promise<ExitCode> {
   const ledger = await application.ledger();
   await requireCustomer(ledger, asking.customer);
@@ -156,13 +146,13 @@ async function resultOf(ledger: Ledger, customer: RecordKey, run: string | undef
   return { customer, requests, run, open };
 }
 
-/** The worst of what is true of what was asked for; other work of the ledger has its own runs. */
+/** Only for these requests; other work has its own runs. */
 function exitCodeOf({ requests, open }: RequestResult, names: Asking["names"], summary: RunSummary): ExitCode {
   if (!summary.balance.adds) return exitCodes.doesNotBalance;
   const asked = requests.filter((request) =>
     names.some(({ of, about, wanted }) => of === request.of && about === request.about && wanted === request.wanted),
   );
-  // What is not asked for any more was taken back, or asked for otherwise, before it was sent.
+  // A missing request was withdrawn or replaced before sending.
   if (asked.length === names.length && asked.every((request) => standing(request) === "done")) return exitCodes.ok;
   if (open.length > 0) return exitCodes.unknown;
   if (summary.paused) return exitCodes.held;
@@ -171,7 +161,6 @@ function exitCodeOf({ requests, open }: RequestResult, names: Asking["names"], s
   return exitCodes.recordsRejected;
 }
 
-/** Throws a Problem where no source has given the customer. */
 export async function requireCustomer(ledger: Ledger, customer: RecordKey): Promise<void> {
   if (await ledger.records.has("customers", customer)) return;
   throw refused(
@@ -181,7 +170,6 @@ export async function requireCustomer(ledger: Ledger, customer: RecordKey): Prom
   );
 }
 
-/** Throws a Problem where nothing can be asked for of a customer. */
 export async function requireReachable(ledger: Ledger, customer: RecordKey): Promise<void> {
   await requireCustomer(ledger, customer);
   const loaded = ledger.state.load(customer);
@@ -202,7 +190,6 @@ export async function requireReachable(ledger: Ledger, customer: RecordKey): Pro
     );
 }
 
-/** Why something cannot be asked for; nothing is kept then. */
 export function refused(code: string, message: string, cure: string): Problem {
   return new Problem({ code, message, cure, exitCode: exitCodes.usage });
 }

@@ -18,20 +18,17 @@ import { Limits } from "../resources/order/terms.ts";
 import { readBackStaff } from "../resources/staff/observe.ts";
 import { refused } from "./requests.ts";
 
-/** A record for which a person did something on the platform. */
 export interface RecordSubject {
   stream: Stream;
   key: RecordKey;
 }
 
-/** A person says that what the CRM wants of a record was done on the platform. */
 interface ByHandNote {
   subject: RecordSubject;
   reason: string;
   by: string;
 }
 
-/** What was read back: it counts as agreed unless anything is otherwise. */
 export interface Resolved {
   subject: string;
   seen: string[];
@@ -40,9 +37,8 @@ export interface Resolved {
 }
 
 /**
- * Takes note of what a person did on the platform, reads it back, and only then counts it as agreed: what no reading
- * shows counts by that person's word and is marked so, and where anything is otherwise nothing counts. The note is
- * written before the reading. Throws a Problem where nothing can be done by hand of the record (64).
+ * Counts only if nothing differs after reading back; unobservable parts count by the person's statement. The note is
+ * written before the reading. Throws a Problem if the record cannot be resolved (64).
  */
 export async function resolveByHand(
   application: Application,
@@ -54,7 +50,7 @@ export async function resolveByHand(
     const { stream, key } = note.subject;
     const subject = subjectOf(stream, key);
     const customer = await requireResolvable(ledger, note.subject, subject);
-    // What is looked at by no run any more is loaded without its form; the next run looks at all of it again.
+    // Finished records are loaded without their form. The next run looks at all of it again.
     await ledger.records.markPending({ customer });
     const loaded = ledger.state.load(customer);
     const bodyHash = requireWork(loaded, note.subject, subject);
@@ -81,7 +77,6 @@ export async function resolveByHand(
   });
 }
 
-/** What is said of an enterprise that E3 shows under the number of this customer and that is another customer's. */
 async function takenBy(
   ledger: Ledger,
   customer: RecordKey,
@@ -101,7 +96,6 @@ async function takenBy(
   );
 }
 
-/** The customer whose record it is. */
 async function requireResolvable(ledger: Ledger, { stream, key }: RecordSubject, subject: string): Promise<RecordKey> {
   const owner = await ledger.records.ownerOf(stream, key);
   if (owner === undefined)
@@ -130,7 +124,7 @@ async function requireResolvable(ledger: Ledger, { stream, key }: RecordSubject,
   return owner.customer;
 }
 
-/** Nothing is noted of a record of which no run has anything to do and no reading has shown anything otherwise. */
+/** Throws if no run has work for the record and no reading shows a difference. */
 async function requireOpen(
   { state }: Ledger,
   { customer, isDone }: { customer: RecordKey; isDone: boolean },
@@ -147,7 +141,6 @@ async function requireOpen(
   );
 }
 
-/** Hash of the record's form, where there is anything that a person could have done for it. */
 function requireWork(loaded: LoadedCustomer, of: RecordSubject, subject: string): string {
   const { known } = loaded;
   const isSame = (item: { key: RecordKey }): boolean => formatKey(item.key) === formatKey(of.key);
@@ -172,7 +165,6 @@ function requireWork(loaded: LoadedCustomer, of: RecordSubject, subject: string)
   return record.bodyHash;
 }
 
-/** An order that stands here and of which the CRM says something else now. */
 function requireStanding({ customer, known, standings }: LoadedCustomer, key: RecordKey, subject: string): void {
   const placed = known.placedOrders.get(formatKey(key));
   if (placed === undefined || formatKey(placed.customer) !== formatKey(customer)) {
@@ -202,10 +194,7 @@ function requireStanding({ customer, known, standings }: LoadedCustomer, key: Re
   }
 }
 
-/**
- * Reads a person's manual work for a record, without a writing call. For a customer E3, for a person M5, M6 and E8, for
- * an order M7 of every asset. Throws if a reading fails: a failed reading shows nothing about the work.
- */
+/** Customer: E3; person: M5, M6, E8; order: M7 of every asset. Throws if a reading fails, because it shows nothing. */
 async function readBackRecord(
   deps: Pick<EngineDependencies, "settings" | "ledger">,
   snapshot: Snapshot,
@@ -228,7 +217,7 @@ async function readBackRecord(
   return readBackStaff(loaded, staff, { members, assets }, settings);
 }
 
-/** Reads M7 of every asset, because a person's purchase may be under an unknown number. */
+/** Reads every asset, because a person's purchase may have an unknown number. */
 async function readOrder(
   deps: Pick<EngineDependencies, "settings" | "ledger">,
   snapshot: Snapshot,

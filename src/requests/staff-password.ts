@@ -14,18 +14,16 @@ import { types } from "../resources/staff/operations.ts";
 import { passwordSubject } from "../resources/staff/request.ts";
 import { refused, requireReachable, type Asking, type RequestDesk } from "./requests.ts";
 
-/** Whose password a person asks to have set anew, and whose word it is. */
 export interface PasswordReset {
   staff: RecordKey;
-  /** The password that the CRM gives is set, in place of a generated one. */
+  /** Sets the CRM's password instead of a generated one. */
   fromCrm: boolean;
-  /** Takes back what was asked for before, without a call. */
+  /** Withdraws an earlier request, without a call. */
   withdraw: boolean;
   reason: string;
   by: string;
 }
 
-/** The customer in whose enterprise a person has an account. Throws a Problem where there is none. */
 export async function customerOfStaff(application: RequestDesk, staff: RecordKey): Promise<RecordKey> {
   const ledger = await application.ledger();
   const link = await ledger.state.read((rows) => rows.staff.accountOf(staff));
@@ -37,7 +35,6 @@ export async function customerOfStaff(application: RequestDesk, staff: RecordKey
   );
 }
 
-/** The new password (M3) that is asked for, or taken back. */
 export function askingForReset(application: RequestDesk, customer: RecordKey, reset: PasswordReset): Asking {
   const { staff, withdraw, by, reason } = reset;
   const requests = async (signal: AbortSignal): Promise<NewRequest[]> => [
@@ -47,7 +44,6 @@ export function askingForReset(application: RequestDesk, customer: RecordKey, re
   return { customer, names: [name], withdraw, requests, by, reason };
 }
 
-/** Reads M5. Throws a Problem where it cannot be asked for; nothing is kept then. */
 async function requestFor(
   application: RequestDesk,
   customer: RecordKey,
@@ -73,7 +69,7 @@ async function requestFor(
   return { of: "password", about, wanted: "reset", details: { staff, memberGlobalId, given }, by, reason };
 }
 
-/** The member that the person is, where M5 shows the account under the name that it was made with. */
+/** Throws unless M5 shows the account with the name of its creation. */
 async function requireAccount(
   { customer, known, staff: people, privateValues }: LoadedCustomer,
   staff: RecordKey,
@@ -112,7 +108,7 @@ async function requireAccount(
   );
 }
 
-/** The password that the CRM gives of a person now, where it was not used and wiped. */
+/** Throws if it was set and wiped already. */
 function givenPassword(
   { staff: people }: LoadedCustomer,
   staff: RecordKey,
@@ -130,13 +126,12 @@ function givenPassword(
   );
 }
 
-/** The account of a person at one customer. */
 interface Account {
   staff: RecordKey;
   customer: RecordKey;
 }
 
-/** A password that is sealed, and why it is there. Version 0: none ever was. */
+/** Version 0: there was never one. */
 interface Sealed {
   ref: string;
   version: number;
@@ -145,9 +140,8 @@ interface Sealed {
 }
 
 /**
- * Hands the generated password of a member of staff out, once and to one who asks at a time: the one that was set last
- * for the account at their customer, else the initial one. Audited first, shown next, wiped last: a pipe that breaks
- * loses nothing, and no showing is without its entry.
+ * Audited first, then shown, then wiped: a broken pipe loses nothing, and no password is shown without an entry.
+ * One caller at a time.
  */
 export async function handOutPassword(
   application: Application,
@@ -194,7 +188,7 @@ async function handOut(
   return kind;
 }
 
-/** The password that the last M3 set for this account, where there was one. Throws where one is in doubt. */
+/** Undefined: M3 set none for this account. Throws if an outcome is unknown. */
 async function setAnew(ledger: Ledger, { staff }: Account, memberGlobalId: string): Promise<Sealed | undefined> {
   const key = formatKey(staff);
   const subject = passwordSubject(key);
@@ -218,7 +212,6 @@ async function setAnew(ledger: Ledger, { staff }: Account, memberGlobalId: strin
   return { ref, version, password: await ledger.private.sealedPassword(ref, version), kind: "new" };
 }
 
-/** The password that the account was made with. */
 async function initial(ledger: Ledger, account: Account): Promise<Sealed> {
   const ref = initialPasswordRef(account);
   const { version } = await ledger.private.latestSealed(ref);

@@ -1,16 +1,15 @@
 import { z } from "zod";
 
-/** The body of an answer (R3, R4). `data` is absent where the operation returns none (E4). */
+/** The body of an answer (R3, R4). E4 has no `data`. */
 export interface Answer {
   code: 0 | string;
   message: string;
   cause?: string;
   data?: unknown;
-  /** The HTTP status where it is not the usual one; no part of the body. */
   status?: number;
 }
 
-/** The texts of the error codes of both contracts; {0} and {1} stand for numbers (R6). */
+/** {0} and {1} are placeholders of numbers (R6). */
 const messages = {
   "401": "unauthorized",
   "404": "no such operation",
@@ -52,7 +51,7 @@ const messages = {
 
 export type ErrorCode = keyof typeof messages;
 
-/** Thrown by an operation that refuses a call; nothing of the call stays applied. */
+/** Thrown to reject a call; the call has no effect. */
 export class Refusal extends Error {
   override readonly name = "Refusal";
   readonly code: ErrorCode;
@@ -67,17 +66,15 @@ export class Refusal extends Error {
   }
 }
 
-/** A success with `data`. */
 export function success(data: unknown): Answer {
   return { code: 0, message: "success", data };
 }
 
-/** A success without `data`: E4, and E5 where an asynchronous call is answered so. */
 export function acknowledged(): Answer {
   return { code: 0, message: "success" };
 }
 
-/** An error answer; `numbers` fill {0} and {1} of the message. 13004 says in its message which parameter failed. */
+/** `numbers` fill {0} and {1}. The message of 13004 names the wrong parameter. */
 export function failure(code: string, reason: string, numbers: readonly number[] = []): Answer {
   const known = isErrorCode(code) ? messages[code] : "unexpected error";
   const filled = numbers.reduce((text, number, index) => text.replace(`{${index}}`, String(number)), known as string);
@@ -88,14 +85,11 @@ function isErrorCode(code: string): code is ErrorCode {
   return Object.hasOwn(messages, code);
 }
 
-/** Text that is required: present and not empty. */
 export const requiredText = z.string().min(1);
-/** An Integer of the order service: 32 bit. */
 export const integer = z.int32();
-/** A Long or Date: a whole number or a text, kept as it came. */
+/** A Long or Date, kept as it came. */
 export const time = z.union([z.int(), z.string().min(1)], { error: "a whole number or a text is expected" });
 
-/** A body or query of the order service by its schema; 13004 naming the first field that does not fit. */
 export function checked<T>(schema: z.ZodType<T>, value: unknown): T {
   const parsed = schema.safeParse(value);
   if (parsed.success) return parsed.data;
@@ -112,12 +106,12 @@ function fieldOf(path: readonly PropertyKey[]): string {
 
 declare global {
   interface JSON {
-    /** A value that JSON.stringify writes as the given text (ECMAScript, JSON.parse source text access). */
+    /** ECMAScript proposal: JSON.parse source text access. */
     rawJSON(text: string): object;
   }
 }
 
-/** The first two digits of an identifier tell what it names, so that a mixed-up identifier is seen at once. */
+/** The first two digits show the kind, so that a mixed-up identifier is noticed. */
 const prefixes = {
   enterprise: "61",
   customer: "62",
@@ -132,21 +126,16 @@ const prefixes = {
 
 export type IdentifierKind = keyof typeof prefixes;
 
-/**
- * The public identifier of a row: 19 digits, above 2^53 and below 2^63, so that a reader who takes it for a JavaScript
- * number loses digits.
- */
+/** 19 digits, above 2^53 and below 2^63: a reader that uses JavaScript numbers loses digits. */
 export function identifierOf(kind: IdentifierKind, row: number): string {
   return prefixes[kind] + String(row).padStart(17, "0");
 }
 
-/** The row that a public identifier names; undefined for text that is no identifier of this kind. */
 export function rowOf(kind: IdentifierKind, identifier: string): number | undefined {
   if (!/^\d{19}$/.test(identifier) || !identifier.startsWith(prefixes[kind])) return undefined;
   return Number(identifier.slice(2));
 }
 
-/** Digits as a JSON number, whatever their size. */
 export function numberOf(digits: string): object {
   return JSON.rawJSON(digits);
 }

@@ -55,7 +55,7 @@ interface ProductRow extends OrderColumns {
   id: number;
   merchandise_id: number | null;
   record: string;
-  /** Fields that M7 shows otherwise, as JSON. */
+  /** Fields that M7 shows with other values, as JSON. */
   shown: string | null;
   created_at: number;
 }
@@ -72,13 +72,10 @@ interface MerchandiseRow extends OrderColumns {
 
 /** What M7 shows for a limit that was not sent. */
 const absentLimit = 0;
-/** Largest size of E9. */
 const mostShellNumbers = 1000;
 
-/** The per-lock results of E6 and E7. */
 const lockStatus = { succeeded: 1, missing: 2, failed: 3, wrongType: 4 } as const;
 
-/** E6–E9: physical locks, virtual assets, asset-number digits. M7: what an asset contains. */
 export function assetOperations(platform: Platform): { E6: Run; E7: Run; E8: Run; E9: Run; M7: Run } {
   return {
     E6: (call) => switchLocks(platform, call, 1),

@@ -2,7 +2,7 @@ import { acknowledged, failure, Refusal, success, type Answer } from "./answers.
 import type { Call, EndpointId, Run } from "./endpoints.ts";
 import { isObject } from "./staff.ts";
 
-/** How a call is answered where a row is contradicted: `next` does what it would do otherwise. */
+/** How a contradicted call is answered. `next` is the normal answer. */
 type Otherwise = (call: Call, next: Run) => Answer;
 type Ways = Partial<Record<EndpointId, Otherwise>>;
 
@@ -10,15 +10,11 @@ const refused = (reason: string, code: "13004" | "30002" = "13004"): never => {
   throw new Refusal(code, reason);
 };
 
-/** What the services do where they contradict a row. */
 const contradictions = {
   /** A success comes as a business exception. */
   A1: { E4: (call, next) => ({ ...next(call), status: 299 }) },
-  /** A code that no contract lists. */
   A2: { E4: () => failure("77777", "no such code") },
-  /** E3 knows no customer under the number that E2 was given. */
   A8: { E3: () => success([]) },
-  /** E3 shows customers under another channel code alone. */
   A9: { E3: (call, next) => underLegacyCode(call, next) },
   /** E3 shows a second enterprise under every number. */
   A10: {
@@ -28,42 +24,33 @@ const contradictions = {
         ...rows.map((row) => ({ ...row, enterpriseGlobalId: "6100000000000009999" })),
       ]),
   },
-  /** E5 takes no order for the customer that was selected. */
   A12: { E5: () => refused("orderList[0].customerId: takes no orders") },
-  /** E3 answers null where there is none. */
   A13: {
     E3: (call, next) => withRows(next(call), (rows) => (rows.length === 0 ? null : rows)),
   },
-  /** E4 needs an address. */
   A14: {
     E4: (call, next) => (isObject(call.body) && "address" in call.body ? next(call) : refused("address: required")),
   },
-  /** An asynchronous E5 is taken, and nothing becomes of it. */
+  /** An asynchronous E5 is accepted and has no effect. */
   A15: { E5: () => acknowledged() },
-  /** Of an E5 the last product of the last asset is applied alone, and nobody is told of the rest. */
+  /** E5 leaves out the first product and answers with an error. */
   A16: { E5: (call, next) => next(withoutFirstProduct(call)) && failure("500", "network error") },
-  /** E5 counts the records from 0, whatever sequences were sent. */
   A17: { E5: (call, next) => withRows(next(call), (rows) => rows.map((row, sequence) => ({ ...row, sequence }))) },
-  /** A deletion of any type has to name another source order. */
+  /** Every deletion must name another source order. */
   A19: { E5: (call, next) => (isDeletion(call) ? refused("orderList[0].srcLicenseOrderId: wrong") : next(call)) },
-  /** E5 wants the limits of products in another unit. */
   A20: {
     E5: (call, next) => (holds(call, "limitEndDate") ? refused(`${firstProduct}.limitEndDate: no time`) : next(call)),
   },
-  /** E5 wants a real usage duration. */
   A21: { E5: () => refused("orderList[0].assets[0].products[0].limitTimeDuration: must be positive") },
-  /** E5 does not know the word. */
   A22: { E5: () => refused("orderList[0].assets[0].products[0].productType: unknown") },
-  /** E5 wants the products of packages repeated. */
   A23: {
     E5: (call, next) => (holds(call, "merchandises") ? refused(`${firstAsset}.products: must repeat`) : next(call)),
   },
-  /** E5 does not know the parent of a package. */
   A24: {
     E5: (call, next) =>
       holds(call, "merchandises") ? refused(`${firstAsset}.merchandises[0].parentMerchandiseNum: unknown`) : next(call),
   },
-  /** E9 hands out numbers of another region. */
+  /** E9 gives numbers of another region. */
   A25: {
     E9: (call, next) => {
       const answer = next(call);
@@ -71,25 +58,23 @@ const contradictions = {
       return Array.isArray(data) ? { ...answer, data: data.map((digits) => `7${String(digits).slice(1)}`) } : answer;
     },
   },
-  /** E6 refuses the lock that it has disabled before. */
+  /** E6 answers "wrong type" for every lock. */
   A26: { E6: (call, next) => withRows(next(call), (rows) => rows.map((row) => ({ ...row, status: 4 }))) },
-  /** M5 counts one more than it lists. */
   A27: {
     M5: (call, next) => withData(next(call), (data) => ({ ...data, total: Number(data["total"]) + 1 })),
   },
-  /** M5 shows an account whose name has the enterprise code twice under its bare name. */
+  /** M5 shows an account with a doubled enterprise code under its bare name. */
   A28: {
     M5: (call, next) => withFields(next(call), { userName: (name) => String(name).replace(/([A-Z]\d{5})\1$/u, "") }),
   },
   /** M1 appends another ending to every second name. */
   A29: { M1: (call, next) => withData(next(call), withOtherEndings) },
-  /** The limits of names count more than characters. */
+  /** M1 rejects every name as too long. */
   A31: { M1: () => refused("name is too long", "30002") },
-  /** M9 gives the first number alone, and nobody is told of the rest. */
+  /** M9 assigns only the first number and answers with an error. */
   A33: { M9: (call, next) => next(withFirstNumber(call)) && failure("500", "network error") },
-  /** M5 shows nobody with an asset number. */
   A34: { M5: (call, next) => withFields(next(call), { assetNums: () => [] }) },
-  /** M6 shows every held number with the administrator of the enterprise too. */
+  /** M6 shows every held number with the administrator too. */
   A35: {
     M6: (call, next) =>
       withRows(next(call), (rows) => [
@@ -97,18 +82,13 @@ const contradictions = {
         ...rows.filter(isHeld).map((row) => ({ ...row, cloudAccountGlobalId: "6300000000000000001" })),
       ]),
   },
-  /** M4 knows nobody. */
   A36: { M4: () => failure("60002", "the member does not exist") },
-  /** A new purchase of a cloud type has to name a source order. */
   A39: { E5: () => refused("orderList[0].srcLicenseOrderId: required for a cloud authorization type") },
-  /** M2 is accepted and changes nothing. */
   A41: { M2: () => success(null) },
-  /** M6 leaves out what nobody holds. */
   A43: { M6: (call, next) => withRows(next(call), (rows) => rows.filter(isHeld)) },
 } satisfies Record<string, Ways>;
 const waysOf: Readonly<Record<ContradictedRow, Ways>> = contradictions;
 
-/** The rows of A1–A43 that the services can contradict; each reads the contract in another way that it allows. */
 export type ContradictedRow = keyof typeof contradictions;
 export const contradictedRows = Object.keys(contradictions).filter(
   (row): row is ContradictedRow => row in contradictions,
@@ -117,14 +97,12 @@ export const contradictedRows = Object.keys(contradictions).filter(
 const firstAsset = "orderList[0].assets[0]";
 const firstProduct = `${firstAsset}.products[0]`;
 
-/** M9 with the first of the numbers that it gives. */
 function withFirstNumber(call: Call): Call {
   const { body } = call;
   if (!isObject(body) || !Array.isArray(body["addAssets"])) return call;
   return { ...call, body: { ...body, addAssets: body["addAssets"].slice(0, 1) } };
 }
 
-/** Whether a field stands anywhere in the body of a call with a value. */
 function holds({ body }: Call, field: string): boolean {
   const isThere = (item: unknown): boolean => {
     if (Array.isArray(item)) return item.some(isThere);
@@ -145,7 +123,7 @@ function isDeletion({ body }: Call): boolean {
   return body["orderList"].some((order: unknown) => isObject(order) && order["orderType"] !== "new_buy");
 }
 
-/** The channel code that E3 shows everything under, where it does not show it under our own. */
+/** The only channel code under which E3 shows anything. */
 const legacyCode = "legacy";
 
 function underLegacyCode(call: Call, next: Run): Answer {
@@ -155,7 +133,6 @@ function underLegacyCode(call: Call, next: Run): Answer {
   return withRows(next({ ...call, query }), (rows) => rows.map((row) => ({ ...row, channelCode: legacyCode })));
 }
 
-/** An E5 whose records lack the first product of their first asset. */
 function withoutFirstProduct(call: Call): Call {
   const { body } = call;
   if (!isObject(body) || !Array.isArray(body["orderList"])) return call;
@@ -171,19 +148,16 @@ function withoutFirstProduct(call: Call): Call {
 
 type Fields = Record<string, unknown>;
 
-/** The rows of a success as they are answered instead; an answer without rows as it is. */
 function withRows(answer: Answer, change: (rows: Fields[]) => unknown): Answer {
   const { data } = answer;
   return answer.code === 0 && Array.isArray(data) ? { ...answer, data: change(data.filter(isObject)) } : answer;
 }
 
-/** The same of an object. */
 function withData(answer: Answer, change: (data: Fields) => unknown): Answer {
   const { data } = answer;
   return answer.code === 0 && isObject(data) ? { ...answer, data: change(data) } : answer;
 }
 
-/** Every second name with another ending. */
 function withOtherEndings(data: Fields): Fields {
   const added: unknown[] = Array.isArray(data["succeeded"]) ? data["succeeded"] : [];
   const succeeded = added.filter(isObject).map((row, index) => {
@@ -192,10 +166,8 @@ function withOtherEndings(data: Fields): Fields {
   return { ...data, succeeded };
 }
 
-/** Which rows are contradicted now. */
 interface Contradicted {
   set(rows: readonly ContradictedRow[]): void;
-  /** The operation as it is answered under what is contradicted now. */
   run(operation: EndpointId, call: Call, run: Run): Answer;
 }
 
@@ -211,11 +183,10 @@ export function createContradicted(rows: readonly ContradictedRow[]): Contradict
   };
 }
 
-/** The answer with these fields changed wherever they stand in its data. */
 function withFields(answer: Answer, changes: Record<string, (value: unknown) => unknown>): Answer {
   const visit = (item: unknown): unknown => {
     if (Array.isArray(item)) return item.map(visit);
-    // A number that was written as text (`JSON.rawJSON`) is no object of the answer.
+    // `JSON.rawJSON` makes a number, not an object.
     if (!isObject(item) || "rawJSON" in item) return item;
     return Object.fromEntries(
       Object.entries(item).map(([name, value]) => [name, changes[name]?.(value) ?? visit(value)]),

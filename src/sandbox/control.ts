@@ -7,29 +7,20 @@ import { handEditSchema, NotThere, type HandEditInput, type HandResult } from ".
 import { contradictedRows, type ContradictedRow } from "./contradictions.ts";
 import type { Store } from "./store.ts";
 
-/** What the control paths can do. */
 export interface Controls {
   readonly faults: Faults;
   readonly observation: Observation;
-  /**
-   * Random, kept with the state and new after a reset: who remembers what it holds can tell it from another sandbox.
-   */
+  /** Random, stored with the state, new after a reset. Tells sandboxes apart. */
   readonly identity: () => string;
   readonly counts: () => SandboxCounts;
-  /** Empties state, counts and faults. */
   readonly reset: () => void;
-  /** Every token that the token call gave so far stops being good. */
   readonly expireTokens: () => void;
-  /**
-   * Takes back what the orders of this number brought, as if somebody had done it on the platform itself; answers how
-   * many orders.
-   */
+  /** Removes the effects of the orders, as if somebody did it on the platform. Returns the number of orders. */
   readonly dropOrders: (channelOrderId: string) => number;
-  /** Does something as a person on the platform's own pages: no call, no effect. Throws NotThere. */
+  /** Throws NotThere. It is no call and no effect. */
   readonly hand: (edit: HandEditInput) => HandResult;
-  /** Which rows of A1–A43 the services contradict from now on; none when the list is empty. */
   readonly contradict: (rows: readonly ContradictedRow[]) => void;
-  /** Takes no connections for `ms`, from the end of this reply on. */
+  /** Accepts no connections for `ms`, from the end of this reply on. */
   readonly refuseFor: (ms: number) => void;
 }
 
@@ -40,7 +31,7 @@ const orderSchema = z.strictObject({ channelOrderId: z.string() });
 const rowsSchema = z.strictObject({ rows: z.array(z.enum(contradictedRows)) });
 const pauseSchema = z.strictObject({ ms: z.int().min(1) });
 
-/** What is below `/_sandbox/`, which is ours and no part of the services. */
+/** The control paths are ours, not part of the services. */
 const paths: Record<string, (controls: Controls, given: () => unknown, query: URLSearchParams) => unknown> = {
   "GET health": () => done,
   "GET state": ({ observation }) => observation.state(),
@@ -75,7 +66,6 @@ const paths: Record<string, (controls: Controls, given: () => unknown, query: UR
   },
 };
 
-/** Answers a request to a control path. */
 export function controlReply(
   controls: Controls,
   method: string,
@@ -103,9 +93,7 @@ function reply(status: number, body: unknown): Reply {
   return { status, type: jsonType, body: JSON.stringify(body) };
 }
 
-/** What a channel order number stands for: how often it was sent, and what is there of it now. */
 interface OrderState {
-  /** Accepted E5 calls. */
   calls: number;
   licenseOrders: number;
   waiting: number;
@@ -115,10 +103,8 @@ interface OrderState {
   merchandises: number;
 }
 
-/** What the deletions of a channel order number took: assets and products that they removed. */
 type DeletionState = Omit<OrderState, "merchandises">;
 
-/** What the two services hold now. */
 export interface SandboxState {
   enterprises: number;
   customers: number;
@@ -126,26 +112,23 @@ export interface SandboxState {
   assets: number;
   products: number;
   merchandises: number;
-  /** Live staff, with the two that each E2 makes. */
+  /** Live staff, with the two of each E2. */
   staff: number;
-  /** Live staff that M1 added. */
   addedStaff: number;
   assignments: number;
   lentAssets: number;
   lockedAssets: number;
   shellNumbers: number;
-  /** Effects that are still to come: late calls and asynchronous orders. */
+  /** Effects still to come: late calls and asynchronous orders. */
   deferred: number;
-  /** What was bought (new_buy), by channel order number. */
   orders: Record<string, OrderState>;
-  /** What was deleted (delete_asset, delete_product), by channel order number. */
   deletions: Record<string, DeletionState>;
 }
 
-/** What is there more than once. Empty lists when every intent had one effect. */
+/** Empty lists if every intent had exactly one effect. */
 export interface Duplicates {
   enterprises: { channelCode: string; channelCustomerId: string; count: number }[];
-  /** Purchases and deletions alike: a channel order number is good for one accepted call. */
+  /** Purchases and deletions: one accepted call per channel order number. */
   orders: { channelOrderId: string; calls: number }[];
   products: { channelOrderId: string; assetNum: string; crmProductId: string; count: number }[];
   staff: { enterpriseGlobalId: string; userName: string; count: number }[];
@@ -154,13 +137,13 @@ export interface Duplicates {
 export interface Observation {
   readonly state: () => SandboxState;
   readonly duplicates: () => Duplicates;
-  /** Every accepted E5 body of a channel order number, as it came, the oldest first. */
+  /** Accepted E5 bodies of a channel order number, oldest first. */
   readonly batches: (channelOrderId: string) => { at: number; body: string }[];
   /** How often each operation had its effect. */
   readonly effects: () => Record<string, number>;
 }
 
-/** Reads the state for tests and people; the two services never do. */
+/** For tests and people; the two services never use it. */
 export function createObservation(store: Store): Observation {
   return {
     state() {

@@ -18,7 +18,7 @@ interface ProductRow {
   record: string;
 }
 
-/** Removes assets and products for E5 delete_asset and delete_product; 13004 when a deletion finds nothing. */
+/** Throws 13004 if a deletion finds nothing. */
 export function remove(platform: Platform, order: Deletion, scope: Scope, place: string): void {
   order.assets.forEach((record, index) => {
     const at = `${place}.assets[${index}]`;
@@ -43,7 +43,6 @@ function assetOf({ store }: Platform, number: string, enterprise: number, place:
 
 const productColumns = "products.id, asset_id, crm_product_id, product_uri, record";
 
-/** The products of an asset, or those of one order in it. */
 function productsOfAsset(store: Store, asset: number, order: number | null): ProductRow[] {
   return store.all<ProductRow>(
     `SELECT ${productColumns} FROM products
@@ -55,14 +54,13 @@ function productsOfAsset(store: Store, asset: number, order: number | null): Pro
 
 function take(store: Store, rows: ProductRow[], by: number): void {
   for (const row of rows) store.run("UPDATE products SET removed_by = ? WHERE id = ?", by, row.id);
-  // A package goes once nothing is left below it, which may leave the one above it empty in turn.
+  // A package ends when nothing is left in it, which may empty the package above.
   const removeEmptyPackages = `UPDATE merchandises SET removed_by = ? WHERE asset_id = ? AND removed_by IS NULL
     AND NOT EXISTS (SELECT 1 FROM products WHERE merchandise_id = merchandises.id AND products.removed_by IS NULL)
     AND NOT EXISTS (SELECT 1 FROM merchandises child WHERE child.parent_id = merchandises.id AND child.removed_by IS NULL)`;
   for (const asset of new Set(rows.map((row) => row.asset_id))) while (store.run(removeEmptyPackages, by, asset) > 0);
 }
 
-/** Removes an asset itself; whoever holds or borrowed it has nothing of it any more. */
 export function removeAsset({ store, now }: Pick<Platform, "store" | "now">, asset: number, by: number): void {
   store.run(
     `UPDATE assets SET removed_by = ?, updated_at = ?, holder_id = NULL, held_since = NULL, lent_to_lock_id = NULL,
@@ -104,10 +102,7 @@ function deleteProduct(
   take(store, matching, scope.licenseOrder);
 }
 
-/**
- * Takes back the orders of a channel order number without a call, as a person on the platform's own pages could; answers
- * how many.
- */
+/** Removes orders without a call, as a person could. Returns the number of orders. */
 export function dropOrders({ store }: Platform, channelOrderId: string): number {
   return store.transact(() => {
     const orders = store.all<{ id: number }>(
@@ -121,7 +116,7 @@ export function dropOrders({ store }: Platform, channelOrderId: string): number 
   });
 }
 
-/** An exact match compares both limits and the nodes, by setting the instance too; any other the mnemonic alone. */
+/** A strict match compares limits and nodes, and by setting also crmProductId. */
 function fits({ settings }: Platform, row: ProductRow, product: DeletedProduct): boolean {
   if (product.strictMatchWhenDelete !== true) return true;
   if (settings.strictMatch === "instance" && row.crm_product_id !== product.crmProductId) return false;

@@ -6,7 +6,7 @@ import type { ServiceName } from "./endpoints.ts";
 import type { SandboxSettings } from "./sandbox-settings.ts";
 import type { Store } from "./store.ts";
 
-/** Checks what every call needs before its operation sees it. Throws the Refusal that the service would answer. */
+/** Checks headers and nonce before the operation. Throws the service's Refusal. */
 export type Door = (
   service: ServiceName,
   headers: IncomingHttpHeaders,
@@ -14,10 +14,7 @@ export type Door = (
   query: URLSearchParams,
 ) => void;
 
-/**
- * Order service: Authorization and Content-Type on every call (R6), g_nonce (R5). Member-center: Authorization,
- * clientToken and userToken on every call, Content-Type with a body, g_nonce.
- */
+/** Member-center: also clientToken and userToken; Content-Type only with a body (R5, R6). */
 export function createDoor(tokens: Tokens): Door {
   const seen = {
     order: createNonces(noncesRemembered),
@@ -56,10 +53,10 @@ function textOf(header: string | string[] | undefined): string {
   return typeof header === "string" ? header : "";
 }
 
-/** Of each service, at the least. */
+/** Minimum per service. */
 const noncesRemembered = 100_000;
 
-/** Remembers at least the last `size` nonces and at most twice as many. */
+/** Remembers the last `size` nonces, at most twice as many. */
 function createNonces(size: number): { add(nonce: string): boolean } {
   let older = new Set<string>();
   let newer = new Set<string>();
@@ -76,29 +73,20 @@ function createNonces(size: number): { add(nonce: string): boolean } {
   };
 }
 
-/**
- * An application token opens the order service and the member-center; a user token is the third header of the
- * member-center.
- */
 type TokenKind = "app" | "user";
 
-/** Tokens that never expire, for callers that need no token call. */
+/** These tokens never expire. */
 export const staticTokens: Record<TokenKind, string> = { app: "sandbox-app-token", user: "sandbox-user-token" };
 
 export interface Tokens {
   accepts(kind: TokenKind, token: string): boolean;
-  /** The answer of POST /oauth/token: grant types client_credentials and password (RFC 6749). */
+  /** POST /oauth/token: grant types client_credentials and password (RFC 6749). */
   answer(form: string, authorization: string | undefined): { status: number; body: object };
-  /** Every token given so far stops being good; the static ones stay. */
   expireAll(): void;
-  /** Writes what tokens need into an emptied store. */
   restore(): void;
 }
 
-/**
- * Tokens carry their kind, epoch and end, and a hash over these with a secret of the store: they stay good over a
- * restart.
- */
+/** Tokens contain kind, epoch, end and a keyed hash, so they stay valid after a restart. */
 export function createTokens(store: Store, settings: SandboxSettings, now: () => number, random: Randomness): Tokens {
   const read = (key: string): string | undefined =>
     store.get<{ value: string }>("SELECT value FROM meta WHERE key = ?", key)?.value;
@@ -158,7 +146,6 @@ export function createTokens(store: Store, settings: SandboxSettings, now: () =>
   };
 }
 
-/** Client id and secret from HTTP Basic, or from the form. */
 function clientOf(fields: URLSearchParams, authorization: string | undefined): { client: string; secret: string } {
   if (authorization?.startsWith("Basic ") !== true) {
     return { client: fields.get("client_id") ?? "", secret: fields.get("client_secret") ?? "" };

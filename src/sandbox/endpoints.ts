@@ -2,31 +2,24 @@ import { rowOf, type Answer } from "./answers.ts";
 import type { SandboxSettings } from "./sandbox-settings.ts";
 import type { Store } from "./store.ts";
 
-/** What every part of the two services works with. */
 export interface Platform {
   store: Store;
   settings: SandboxSettings;
   /** Epoch milliseconds. */
   now: () => number;
-  /** The code that is appended to the user names of an enterprise, by its row. */
   enterpriseCode: (row: number) => string;
-  /**
-   * Has `payload` worked off after `delayMs`, also when the process is killed in between. Committed with the
-   * surrounding transaction.
-   */
+  /** Does the work after `delayMs`, even if the process is killed. Committed with the surrounding transaction. */
   defer: (kind: "call" | "orders", payload: string, delayMs: number) => void;
 }
 
-/** A call that passed the door: headers, nonce and routing are checked. */
 export interface Call {
   parameters: readonly string[];
   query: URLSearchParams;
   body: unknown;
-  /** The body as it came. */
   text: string;
-  /** How many entries of M1, counted from the last, a fault makes fail. */
+  /** How many of the last entries of M1 a fault makes fail. */
   failingEntries: number;
-  /** What is said of each of them; the usual words where it is left out. */
+  /** Their error text; undefined: the usual one. */
   failingWords?: string | undefined;
 }
 
@@ -37,12 +30,11 @@ export type ServiceName = "order" | "member";
 interface Route {
   service: ServiceName;
   method: "GET" | "POST" | "PUT" | "DELETE";
-  /** Below the base path of the service; `*` stands for a path parameter. */
+  /** Below the service's base path; `*` is a path parameter. */
   path: string;
   writes: boolean;
 }
 
-/** The 19 endpoints of the two contracts. */
 export const routes = {
   E1: { service: "order", method: "POST", path: "/enterprise/user/bind", writes: true },
   E2: { service: "order", method: "POST", path: "/enterprise/user/create", writes: true },
@@ -72,7 +64,6 @@ export function isEndpointId(text: string): text is EndpointId {
   return Object.hasOwn(routes, text);
 }
 
-/** Base paths of the two services. */
 const basePaths: Record<ServiceName, string> = { order: "/order/api/order/v1", member: "/me/api/v1" };
 
 const table = endpointIds.map((id) => ({
@@ -81,7 +72,6 @@ const table = endpointIds.map((id) => ({
   segments: (basePaths[routes[id].service] + routes[id].path).split("/"),
 }));
 
-/** The endpoint that a method and path name, with its path parameters decoded; undefined when there is none. */
 export function findEndpoint(method: string, path: string): { id: EndpointId; parameters: string[] } | undefined {
   const segments = path.split("/");
   for (const route of table) {
@@ -103,7 +93,6 @@ export function findEndpoint(method: string, path: string): { id: EndpointId; pa
   return undefined;
 }
 
-/** The enterprise that the first path parameter of a call names. */
 export function enterpriseIn(store: Store, { parameters }: Call): { id: number; code: string } | undefined {
   const row = rowOf("enterprise", parameters[0] ?? "") ?? -1;
   return store.get<{ id: number; code: string }>("SELECT id, code FROM enterprises WHERE id = ?", row);

@@ -35,7 +35,6 @@ interface CustomerRow {
   is_default: number;
 }
 
-/** E1–E4: enterprises with their customers. */
 export function enterpriseOperations(platform: Platform): { E1: Run; E2: Run; E3: Run; E4: Run } {
   return {
     E1: (call) => bindEnterprise(platform, call),
@@ -96,7 +95,6 @@ function bindEnterprise(platform: Platform, call: Call): Answer {
   });
 }
 
-/** An enterprise with its two customers, its administrator and a staff member: by E2, or by a person. */
 export function makeEnterprise(platform: Platform, made: Omit<MadeCustomer, "enterprise">) {
   const { store } = platform;
   const now = platform.now();

@@ -8,7 +8,6 @@ import { appliesCall, type Fault } from "./faults.ts";
 import { parseBody, type Services } from "./services.ts";
 import { isObject } from "./staff.ts";
 
-/** One request and what becomes of it. */
 export interface Exchange {
   request: IncomingMessage;
   response: ServerResponse;
@@ -18,7 +17,7 @@ export interface Exchange {
   fault: Fault | undefined;
 }
 
-/** Where a call waits for whoever holds the gate: when it came, and when it was applied and nobody was told yet. */
+/** A call waits here: `before` its effect, or `after` it and before the reply. */
 export type Gate = (operation: EndpointId, when: "before" | "after") => Promise<void> | undefined;
 
 interface Parts {
@@ -26,20 +25,19 @@ interface Parts {
   door: Door;
   clock: Clock;
   errorStatus: number;
-  /** Half before the effect and half after it, so that a caller who dies in between leaves both kinds behind. */
+  /** Half before and half after the effect, so that killed callers leave both kinds. */
   latencyMs: number;
   gate: Gate;
-  /** Aborted when the sandbox closes. */
   closing: AbortSignal;
   dates: Dates;
 }
 
-/** How far the clock of a service is ahead of the sandbox's, in milliseconds; `none`: it sends no Date header. */
+/** How far a service's clock is ahead, in milliseconds; `none`: no Date header. */
 export type Dates = Map<ServiceName, number | "none">;
 
 const bodyLimit = 64 * 1024 * 1024;
 
-/** Reads the whole body as UTF-8. Rejects when the caller goes away first or the body is larger than 64 MB. */
+/** Rejects if the caller disconnects or the body is larger than 64 MB. */
 export function readBody(request: IncomingMessage): Promise<string> {
   const { headers } = request;
   if (headers["content-length"] === undefined && headers["transfer-encoding"] === undefined) return Promise.resolve("");
@@ -56,12 +54,10 @@ export function readBody(request: IncomingMessage): Promise<string> {
   });
 }
 
-/** Resets a connection, so that its peer sees ECONNRESET. */
 export function reset(request: IncomingMessage): void {
   request.socket.resetAndDestroy();
 }
 
-/** What answers a call of the two services, faults included. */
 export function createExchanges(parts: Parts): (exchange: Exchange) => Promise<void> {
   const { services, door, clock, errorStatus, closing } = parts;
 
@@ -93,7 +89,7 @@ export function createExchanges(parts: Parts): (exchange: Exchange) => Promise<v
       case "appliedNoReply":
         return reset(request);
       case "appliedLate":
-        // The call is refused or applied when its time comes; nobody is left to be told.
+        // The call gets its answer later, and nobody hears it.
         return services.runLater(operation, call, fault.delayMs);
       case "silence":
         return;
@@ -168,7 +164,6 @@ async function sendHuge(response: ServerResponse, bytes: number): Promise<void> 
   }, response);
 }
 
-/** What goes over the wire. */
 export interface Reply {
   status: number;
   type: string;
@@ -178,25 +173,20 @@ export interface Reply {
 
 export const jsonType = "application/json;charset=UTF-8";
 
-/**
- * An answer on the wire: success with 200, a bad token of the order service with 401, other errors with `errorStatus`.
- */
+/** Success is 200, a bad token of the order service 401, other errors `errorStatus`. */
 export function replyOf({ status: given, ...answer }: Answer, errorStatus: number): Reply {
   const status = given ?? (answer.code === 0 ? 200 : answer.code === "401" ? 401 : errorStatus);
   return { status, type: jsonType, body: JSON.stringify(answer) };
 }
 
-/** Sends a reply whole; head and body leave in one write because the body is text. */
+/** Head and body leave in one write, because the body is text. */
 export function send(response: ServerResponse, reply: Reply): void {
   const length = Buffer.byteLength(reply.body);
   response.writeHead(reply.status, { "content-type": reply.type, "content-length": length, ...reply.headers });
   response.end(reply.body);
 }
 
-/**
- * The reply that a fault puts in the place of the true one; undefined where the fault leaves the reply as it is.
- * `truth` is the answer of the call when it was applied.
- */
+/** The fault's reply; undefined if it keeps the true reply. `truth`: the answer of an applied call. */
 export function faultyReply(
   fault: Fault,
   operation: EndpointId,
@@ -250,7 +240,6 @@ function unavailable(status: number, text: string, retryAfter: string): Reply {
   return { status, type: "text/plain", headers: { "retry-after": retryAfter }, body: text };
 }
 
-/** An answer with rows or sequences missing or doubled, as the fault says; any other answer as it is. */
 export function faultyAnswer(fault: Fault, answer: Answer): Answer {
   const { data } = answer;
   if (answer.code !== 0) return answer;
@@ -273,12 +262,11 @@ export function faultyAnswer(fault: Fault, answer: Answer): Answer {
   return answer;
 }
 
-/** The data with the fault's value in its field, in every place or in the one that is meant. */
 function withField(data: unknown, fault: Fault): unknown {
   let place = 0;
   const visit = (item: unknown): unknown => {
     if (Array.isArray(item)) return item.map(visit);
-    // A number that was written as text (`JSON.rawJSON`) is no object of the answer.
+    // `JSON.rawJSON` makes a number, not an object.
     if (!isObject(item) || "rawJSON" in item) return item;
     return Object.fromEntries(
       Object.entries(item).map(([name, value]) => {

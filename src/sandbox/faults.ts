@@ -1,70 +1,52 @@
 import { z } from "zod";
 import { endpointIds, isEndpointId, routes, type EndpointId } from "./endpoints.ts";
 
-/** What can go wrong, and whether the call is applied first. Where both are possible, `applied` of the rule decides. */
+/** Whether the call is applied first. The rule's `applied` overrides this. */
 const faultKinds = {
-  /** The connection is reset when the request line is there; nothing is read further. */
+  /** Reset after the request line. */
   refused: { applied: false },
-  /** The whole request is read, then the connection is reset. */
+  /** Reset after the whole request. */
   resetBefore: { applied: false },
-  /** Applied and committed, then the connection is reset. */
+  /** Reset after the commit. */
   appliedNoReply: { applied: true },
-  /** No reply ever; applied after `delayMs`, also when the sandbox is killed in between. */
+  /** No reply ever; applied after `delayMs`, even if the sandbox is killed. */
   appliedLate: { applied: false },
   /** Half of the reply's body, then a reset. */
   resetMidReply: { applied: true },
-  /** No reply ever. */
   silence: { applied: false },
-  /** `delayMs` later, as always. */
   slow: { applied: true },
-  /** Business code "500". */
   code500: { applied: false },
   /** Business error `code` with HTTP `status` (299). */
   status299: { applied: false },
-  /** HTTP 502 with an HTML page. */
   http502: { applied: false },
-  /** HTTP 503 with Retry-After. */
   http503: { applied: false },
-  /** HTTP 429 with Retry-After. */
   http429: { applied: false },
-  /** HTTP 200 with JSON that stops in the middle, and a Content-Length that agrees with it. */
+  /** HTTP 200 with truncated JSON and a matching Content-Length. */
   wrongJson: { applied: true },
-  /** HTTP 200 with the member `code` twice: what became of the call, and last what did not. */
+  /** HTTP 200 with the key `code` twice: first the true value, then the opposite. */
   codeTwice: { applied: true },
-  /** A code that no contract lists (99999, or `code`). */
   oddCode: { applied: false },
-  /** Code 0, and data that is not the operation's. */
   wrongShape: { applied: true },
-  /** The token is called expired: HTTP 401, 60000, or `code`. */
+  /** HTTP 401, 60000, or `code`. */
   expiredToken: { applied: false },
-  /**
-   * E3, M5, M6: `drop` rows are missing, the last or the first ones; `shrinkTotal` makes M5's total agree with that.
-   */
+  /** E3, M5, M6: `drop` rows are missing at the end or start. `shrinkTotal`: M5's total matches. */
   shortPage: { applied: true },
-  /** Code 0, and `value` in `field` wherever the data hold that field, or in one place of them (`row`). */
+  /** Code 0 with `value` in `field`, everywhere or only at `row`. */
   oddField: { applied: true },
-  /** Code 0, and `value` as the data; no data at all where it is left out. */
+  /** Code 0 with `value` as data, or without data. */
   oddData: { applied: true },
-  /** Code 0, and nothing was done; a call without data in its answer. */
   emptyPromise: { applied: false },
-  /** M1: the last `drop` entries fail. */
   partialM1: { applied: true },
-  /** E5: the answer lacks its last sequence. */
   e5MissingSequence: { applied: true },
-  /** E5: the answer has its first sequence twice. */
   e5DuplicateSequence: { applied: true },
   /** One byte of the body every `delayMs` (1000). */
   oneBytePerSecond: { applied: true },
-  /** A body of `bytes` (100 MB). */
   hugeBody: { applied: true },
 } as const satisfies Record<string, { applied: boolean }>;
 
 type FaultKind = keyof typeof faultKinds;
 
-/**
- * Which calls a rule means: one operation, all of a service, all that read or write, the token call, or every operation
- * (`*`).
- */
+/** One operation, a service, all reads or writes, the token call, or every operation (`*`). */
 const targets = [...endpointIds, "*", "reads", "writes", "order", "member", "token"] as const;
 
 export const faultRuleSchema = z.strictObject({
@@ -95,18 +77,15 @@ export const faultRuleSchema = z.strictObject({
 export type FaultRule = z.input<typeof faultRuleSchema>;
 export type Fault = z.infer<typeof faultRuleSchema>;
 
-/** The switchboard of the faults. The first rule that fires decides. */
+/** The first rule that fires decides. */
 export interface Faults {
-  /** Adds a rule behind those that are there; answers its id. Throws a ZodError for a rule that is none. */
+  /** Returns the id. Throws ZodError for an invalid rule. */
   add(rule: FaultRule): string;
   list(): { id: string; rule: Fault; matched: number; fired: number }[];
-  /** Removes one rule, or all. */
   clear(id?: string): void;
 }
 
-/** The switchboard as the sandbox has it. */
 interface DecidingFaults extends Faults {
-  /** The fault that a call meets; `values` stand in its path and query. */
   decide(target: EndpointId | "token", values?: readonly string[]): Fault | undefined;
 }
 
@@ -117,7 +96,6 @@ interface Entry {
   fired: number;
 }
 
-/** The rules and what decides about a call. `fraction` gives numbers in [0, 1). */
 export function createFaults(fraction: () => number): DecidingFaults {
   let entries: Entry[] = [];
   let added = 0;
@@ -148,7 +126,6 @@ export function createFaults(fraction: () => number): DecidingFaults {
   };
 }
 
-/** Whether a call that this fault meets is applied. */
 export function appliesCall(fault: Fault): boolean {
   return fault.applied ?? faultKinds[fault.fault].applied;
 }
@@ -180,7 +157,7 @@ function fits(kind: FaultKind, operation: EndpointId): boolean {
   return true;
 }
 
-/** Numbers in [0, 1) that are the same for the same seed (mulberry32). */
+/** Mulberry32: the same numbers for the same seed. */
 export function seededFraction(seed: number): () => number {
   let state = seed >>> 0;
   return () => {
@@ -192,17 +169,14 @@ export function seededFraction(seed: number): () => number {
 }
 
 export interface SandboxCounts {
-  /** Calls by operation (and `token`) since this process started or was reset, whatever became of them. */
+  /** By operation (and `token`), since start or reset, with any outcome. */
   calls: Record<string, number>;
-  /** Of these, the ones of operations that write. */
   writingCalls: number;
-  /** Calls that were applied, by operation; kept with the state. Late calls count when they are applied. */
+  /** Applied calls by operation, kept with the state. Late calls count when applied. */
   effects: Record<string, number>;
-  /** Calls that met a fault. */
   faulted: number;
 }
 
-/** Counts the calls, and gives each the fault that it meets. */
 export interface CallCounts {
   faultFor: (target: EndpointId | "token", values?: readonly string[]) => Fault | undefined;
   counts: () => SandboxCounts;

@@ -28,7 +28,6 @@ function productsOf(platform: Platform, number: string, crmProductId: string): P
   return named;
 }
 
-/** A licence order of a person's making, beside those that calls made. */
 function orderByHand({ store, settings, now }: Platform, near: AssetRow, channelOrderId: string): number {
   const at = now();
   return store.insert("license_orders", {
@@ -45,7 +44,6 @@ function orderByHand({ store, settings, now }: Platform, near: AssetRow, channel
   });
 }
 
-/** What a person does with assets, what is in them, and locks. */
 export function contentEdits(platform: Platform) {
   return { ...productEdits(platform), ...assetEdits(platform) };
 }

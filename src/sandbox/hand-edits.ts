@@ -17,17 +17,13 @@ const profile = {
   departmentId: z.string().regex(/^\d+$/u).nullable().optional(),
 };
 
-/**
- * What a person may do on the platform's own pages, past both services. Nothing of it counts as a call or an effect.
- * Assets are named by their number, people and enterprises by their global id, customers by their channel number.
- */
+/** Actions of a person on the platform's own pages. They are no calls and no effects. */
 export const handEditSchema = z.discriminatedUnion("action", [
   z.strictObject({ action: z.literal("drop-product"), ...product }),
-  /** Fields of the product record of E5, nodes, limits and productUri among them. */
   z.strictObject({ action: z.literal("change-product"), ...product, fields: productSchema.partial() }),
-  /** M7 shows these of its fields so, whatever stands there; `{}` ends it. */
+  /** M7 shows these values instead; `{}` ends this. */
   z.strictObject({ action: z.literal("show-product"), ...product, fields: z.record(z.string(), z.json()) }),
-  /** Another product in the asset, made from one that is there, in a licence order of its own. */
+  /** Copies a product into the asset, in its own licence order. */
   z.strictObject({
     action: z.literal("add-product"),
     ...asset,
@@ -36,7 +32,7 @@ export const handEditSchema = z.discriminatedUnion("action", [
     channelOrderId: id.default("by-hand"),
   }),
   z.strictObject({ action: z.literal("drop-asset"), ...asset }),
-  /** Another asset with the same products, in a licence order of its own; nobody holds it. */
+  /** Copies an asset in its own licence order, without a holder. */
   z.strictObject({ action: z.literal("add-asset"), like: id, ...asset, channelOrderId: id.default("by-hand") }),
   z.strictObject({ action: z.literal("move-holder"), ...asset, memberGlobalId: id.nullable() }),
   z.strictObject({ action: z.literal("set-locked"), ...asset, locked: z.boolean() }),
@@ -52,10 +48,10 @@ export const handEditSchema = z.discriminatedUnion("action", [
     customerName: id,
     branchName: id.default("Branch"),
     address: z.string().default(""),
-    /** The channel code of the settings unless it is said. */
+    /** Default: the channel code of the settings. */
     channelCode: id.optional(),
   }),
-  /** The enterprise is shown under another channel number, or another channel code, too. */
+  /** Shows the enterprise also under another channel number or channel code. */
   z.strictObject({
     action: z.literal("copy-customer"),
     enterpriseGlobalId: id,
@@ -66,10 +62,8 @@ export const handEditSchema = z.discriminatedUnion("action", [
 export type HandEdit = z.infer<typeof handEditSchema>;
 export type HandEditInput = z.input<typeof handEditSchema>;
 
-/** The identifiers of what an edit made; empty where it made nothing. */
 export type HandResult = Record<string, string>;
 
-/** What an edit names is not there. */
 export class NotThere extends Error {
   override readonly name = "NotThere";
 }
@@ -77,7 +71,6 @@ export class NotThere extends Error {
 export type EditOf<Action extends HandEdit["action"]> = Extract<HandEdit, { action: Action }>;
 export type Edits = { [Action in HandEdit["action"]]: (edit: EditOf<Action>) => HandResult | undefined };
 
-/** What was looked for; throws NotThere without it. */
 function found<Row>(row: Row | undefined, what: string): Row {
   if (row === undefined) throw new NotThere(`there is no ${what}`);
   return row;
@@ -100,7 +93,6 @@ export interface AssetRow {
   license_type: string;
 }
 
-/** An asset by its number, as its order brought it. */
 export function assetNamed({ store }: Platform, number: string): AssetRow {
   const row = store.get<AssetRow>(
     `SELECT id, enterprise_id, customer_id, license_order_id, license_type, extensions, limit_start, limit_end,
@@ -118,7 +110,6 @@ export function staffOf({ store }: Platform, globalId: string): StaffRow {
   return found(row, `member ${globalId}`);
 }
 
-/** What a person does with staff, with who holds an asset, and with enterprises. */
 export function peopleEdits(platform: Platform) {
   const { store, settings, now } = platform;
   return {

@@ -10,21 +10,18 @@ import type { CallCounts } from "./faults.ts";
 
 type Serve = (request: IncomingMessage, response: ServerResponse) => Promise<void>;
 
-/** The one port of the sandbox. */
 interface Listener {
-  /** Listens and answers the port: 0 takes a free one. Throws a Problem when the port cannot be had. */
+  /** Returns the port; 0 takes a free one. Throws a Problem if the port cannot be used. */
   start: (port: number) => Promise<number>;
   /** Stops listening and cuts all connections: callers get ECONNREFUSED. */
   refuse: () => Promise<void>;
   accept: () => Promise<void>;
-  /** Takes no connections for `ms`. */
   refuseFor: (ms: number) => void;
 }
 
 export function createListener(host: string, clock: Clock, closing: AbortSignal, serve: Serve): Listener {
   const server = createServer({ keepAliveTimeout: 60_000, requestTimeout: 0 }, (request, response) => {
     serve(request, response).catch((error: unknown) => {
-      // A caller that went away while it was writing, or the end of the sandbox, is no failure of a call.
       if (request.destroyed || response.destroyed || closing.aborted) return response.destroy();
       if (response.headersSent) return reset(request);
       send(response, { status: 500, type: "text/plain", body: `sandbox: ${messageOf(error)}` });
@@ -83,18 +80,15 @@ function listen(server: Server, host: string, port: number): Promise<number> {
   });
 }
 
-/** What answers requests. */
 interface Served {
   exchange: (exchange: Exchange) => Promise<void>;
   calls: CallCounts;
   controls: Controls;
   tokens: Tokens;
   clock: Clock;
-  /** Aborted when the sandbox closes. */
   closing: AbortSignal;
 }
 
-/** Answers a request: an endpoint of the two services, a control path of ours, or the token call. */
 export async function serve(parts: Served, request: IncomingMessage, response: ServerResponse): Promise<void> {
   const target = request.url ?? "/";
   const cut = target.indexOf("?");

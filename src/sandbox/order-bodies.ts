@@ -21,7 +21,7 @@ const licenseTypes = [
 const nodes = integer.min(0);
 const count = z.int().min(0);
 const flag = z.union([z.literal(0), z.literal(1)], { error: "0 or 1 is expected" });
-/** Both the form of a length (1-0-0) and of a day (2027-1-31). */
+/** A length (1-0-0) or a day (2027-1-31). */
 const term = z.string().regex(/^\d+-\d+-\d+$/, "y-m-d is expected");
 const extensionSchema = z.strictObject({ extendCode: z.string().nullish(), extendValue: z.string().nullish() });
 const assetNumbers = z.array(requiredText).min(1);
@@ -86,7 +86,7 @@ const newAssetSchema = z.strictObject({
 });
 export type NewAsset = z.infer<typeof newAssetSchema>;
 
-/** What a deletion may carry beside the fields that the contract lists for it (A18). */
+/** Extra fields that a deletion may have (A18). */
 const looseAsset = {
   assetNos: assetNumbers,
   assetExtendList: z.array(z.unknown()).nullish(),
@@ -105,7 +105,6 @@ const deletedProductSchema = productSchema.partial().extend({
 });
 export type DeletedProduct = z.infer<typeof deletedProductSchema>;
 
-/** The fields that identify customer and administrator, on every order type. */
 const identifyingFields = {
   customerName: requiredText,
   channelCustomerId: requiredText,
@@ -130,7 +129,7 @@ const deletionFields = {
   licenseType: z.enum(licenseTypes),
 };
 
-/** The body of E5. An address may be left out of a new order where the sandbox is set so. */
+/** `requireAddress`: a new order needs an address. */
 export function createBatchSchema(requireAddress: boolean) {
   const newBuySchema = z.strictObject({
     sequence: integer,

@@ -17,13 +17,11 @@ const querySchema = z.object({ appKey: requiredText });
 
 interface OrderOperations {
   E5: Run;
-  /** Applies the orders of an asynchronous call. Throws a Refusal when they no longer fit what is there. */
+  /** Throws a Refusal if the orders no longer fit the state. */
   applyDeferred: (payload: string) => void;
-  /** Marks the orders of an asynchronous call that could not be applied. */
   failDeferred: (payload: string) => void;
 }
 
-/** E5, and what is left to do of an asynchronous one. */
 export function orderOperations(platform: Platform): OrderOperations {
   const batchSchema = createBatchSchema(platform.settings.requireAddress);
   const placementsSchema: z.ZodType<Placement[]> = z.array(
@@ -124,7 +122,6 @@ function placeOrders(platform: Platform, batch: Batch, text: string): Answer {
   );
 }
 
-/** Refuses (13004) an asset of a new order whose products or packages contradict each other. */
 export function checkAsset(asset: NewAsset, place: string): void {
   if (new Set(asset.assetNos).size !== asset.assetNos.length) {
     throw new Refusal("13004", `${place}.assetNos: an asset number is named twice`);
@@ -169,7 +166,6 @@ function checkMerchandise(
   );
 }
 
-/** The asset of a number, made or brought up to date. */
 function assetFor(
   platform: Platform,
   placement: Placement,
@@ -233,7 +229,6 @@ function addProducts(
   }
 }
 
-/** Adds a product to an asset, in a package where one is named, and answers its row. */
 export function addProduct(
   { store, now }: Platform,
   to: { asset: number; merchandise: number | null; order: number },
@@ -272,7 +267,6 @@ function addMerchandise(
   for (const child of node.children ?? []) addMerchandise(platform, placement, asset, row, child);
 }
 
-/** What an order record refers to: 13004 for what is not there. */
 function referencesOf(
   platform: Platform,
   order: OrderRecord,
@@ -335,7 +329,6 @@ function existingOrder(platform: Platform, identifier: string, enterprise: numbe
   return found.id;
 }
 
-/** An order record whose references were found. */
 interface Placement {
   order: OrderRecord;
   enterprise: number;

@@ -23,7 +23,6 @@ interface MemberRow {
 const assetColumns =
   "id, enterprise_id, asset_number, borrowed_usb_key, locked, holder_id, lent_to_lock_id, borrower_id";
 
-/** M6, M8–M10: who holds which asset, and what is lent. */
 export function privilegeOperations(platform: Platform): { M6: Run; M8: Run; M9: Run; M10: Run } {
   return {
     M6: (call) => listAssets(platform, call),
@@ -104,7 +103,6 @@ function listLocks(platform: Platform, call: Call): Answer {
   );
 }
 
-/** Whoever holds an asset from now on; nobody where it is null. */
 export function setHolder({ store, now }: Pick<Platform, "store" | "now">, asset: number, holder: number | null): void {
   const since = holder === null ? null : now();
   store.run("UPDATE assets SET holder_id = ?, held_since = ? WHERE id = ?", holder, since, asset);
@@ -115,7 +113,7 @@ function assignAssets(platform: Platform, call: Call): Answer {
   const body = isObject(call.body) ? call.body : {};
   const revoked = textsOf(body["deleteAssets"]);
   const added = textsOf(body["addAssets"]);
-  // M9 lists no code for a malformed body; 60024 is the one that speaks of the numbers.
+  // M9 lists no code for a malformed body; 60024 is about the numbers.
   if (revoked === undefined || added === undefined) {
     throw new Refusal("60024", "deleteAssets and addAssets must both be lists of asset numbers");
   }

@@ -1,7 +1,6 @@
 import { z } from "zod";
 import { contradictedRows } from "./contradictions.ts";
 
-/** What may be varied about the sandbox. Every key has a value, so `{}` is a whole configuration. */
 export const sandboxSettingsSchema = z.strictObject({
   errorStatus: z
     .union([z.literal(200), z.literal(299)])

@@ -10,28 +10,23 @@ import { createServices, type Services } from "./services.ts";
 import { createDeferred, emptyStore, openStore, type Deferred, type Store } from "./store.ts";
 
 export interface SandboxOptions {
-  /** `:memory:`, or a file that keeps the state over restarts and kills. */
   store: string;
   clock: Clock;
   random: Randomness;
-  /** 0, the default, takes a free port. */
   port?: number | undefined;
-  /** 127.0.0.1 by default. */
   host?: string | undefined;
-  /** Time of every call of the two services, half of it before the effect. 0 by default. */
+  /** Per call, half before the effect. Default 0. */
   latencyMs?: number | undefined;
-  /** Where calls wait; open by default. */
   gate?: Gate | undefined;
-  /** Rules that are on from the start. */
   seedFaults?: readonly FaultRule[] | undefined;
-  /** Makes the probabilities of faults repeat; without it they come from `random`. */
+  /** Repeats the probabilities of faults; default: from `random`. */
   seed?: number | undefined;
-  /** The code of an enterprise by its number, counted from 1; E00001 by default. */
+  /** Numbers count from 1. Default E00001. */
   enterpriseCode?: ((number: number) => string) | undefined;
   settings?: SandboxSettingsInput | undefined;
 }
 
-/** What a caller needs to be let in. Each of the first three is a token that never expires. */
+/** The first three are tokens that never expire. */
 interface SandboxCredentials {
   authorization: string;
   clientToken: string;
@@ -42,24 +37,19 @@ interface SandboxCredentials {
   userPassword: string;
 }
 
-/** Both remote services, running: the order service at `/order/api/order/v1`, the member-center at `/me/api/v1`. */
+/** Both remote services: the order service at `/order/api/order/v1`, the member-center at `/me/api/v1`. */
 export interface Sandbox extends Omit<Controls, "observation" | "refuseFor">, Omit<Observation, "effects"> {
   readonly url: string;
   readonly port: number;
   readonly tokenUrl: string;
   readonly credentials: SandboxCredentials;
-  /** Clocks of the two services that are not the sandbox's. */
   readonly dates: Dates;
-  /** Stops listening and cuts all connections: callers get ECONNREFUSED. */
   readonly refuseConnections: () => Promise<void>;
   readonly acceptConnections: () => Promise<void>;
   readonly close: () => Promise<void>;
 }
 
-/**
- * Starts the order service (E1–E9), the member-center (M1–M10) and a token call on one port, written from the contracts
- * alone. Throws a Problem when the port cannot be had. In one piece: what is opened here is closed by what it returns.
- */
+/** Throws a Problem if the port cannot be used. One function, because it closes everything that it opens. */
 export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
   const { clock, random } = options;
   const host = options.host ?? "127.0.0.1";
@@ -132,7 +122,6 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
   };
 }
 
-/** The two services, and the work that they leave for later. */
 function servicesOf(
   { clock, enterpriseCode }: SandboxOptions,
   store: Store,

@@ -28,7 +28,6 @@ const notedCallSchema = z.strictObject({
   text: z.string(),
 });
 
-/** The operations of both services, and what is left to do of asynchronous orders. */
 function operationsOf(platform: Platform) {
   const { E5, applyDeferred, failDeferred } = orderOperations(platform);
   const runs: Record<EndpointId, Run> = {
@@ -42,7 +41,6 @@ function operationsOf(platform: Platform) {
   return { runs, applyDeferred, failDeferred };
 }
 
-/** The two services behind their doors. */
 export type Services = ReturnType<typeof createServices>;
 
 export function createServices(platform: Platform) {
@@ -54,7 +52,7 @@ export function createServices(platform: Platform) {
 
   function write(operation: EndpointId, call: Call): Answer {
     const answer = answerTo(operation, call);
-    // 60027 is the one error that leaves something done.
+    // 60027 is the only error with an effect.
     store.run(
       "INSERT INTO effects (operation, count) VALUES (?, 1) ON CONFLICT (operation) DO UPDATE SET count = count + 1",
       operation,
@@ -63,7 +61,7 @@ export function createServices(platform: Platform) {
   }
 
   return {
-    /** Runs a call to its end: a writing one in a transaction of its own, committed when this returns. */
+    /** A write runs in its own transaction, committed on return. */
     run(operation: EndpointId, call: Call): Answer {
       try {
         return routes[operation].writes ? store.transact(() => write(operation, call)) : answerTo(operation, call);
@@ -72,7 +70,6 @@ export function createServices(platform: Platform) {
         return failure(error.code, error.reason, platform.settings.fillPlaceholders ? error.numbers : []);
       }
     },
-    /** Runs the call later, whatever becomes of this process. */
     runLater(operation: EndpointId, call: Call, delayMs: number): void {
       const noted: z.infer<typeof notedCallSchema> = {
         operation,
@@ -82,7 +79,7 @@ export function createServices(platform: Platform) {
       };
       platform.defer("call", JSON.stringify(noted), delayMs);
     },
-    /** Does noted work, inside the transaction of the caller. */
+    /** Runs in the caller's transaction. */
     runDeferred: (kind: DeferredKind, payload: string): void => {
       if (kind === "orders") return applyDeferred(payload);
       const { operation, parameters, query, text } = notedCallSchema.parse(JSON.parse(payload));
@@ -94,28 +91,25 @@ export function createServices(platform: Platform) {
         failingEntries: 0,
       });
     },
-    /** Notes that deferred work was refused: the orders of an asynchronous call have failed. */
+    /** The orders of a rejected asynchronous call have failed. */
     giveUpDeferred: (kind: DeferredKind, payload: string): void => {
       if (kind === "orders") failDeferred(payload);
     },
-    /** Which rows of A1–A43 the services contradict from now on. */
     contradict: (rows: readonly ContradictedRow[]): void => contradicted.set(rows),
-    /** Does something as a person on the platform's own pages; throws NotThere. */
     hand,
-    /** Removes what the orders of a channel order number brought; answers how many orders. */
     dropOrders: (channelOrderId: string): number => dropOrders(platform, channelOrderId),
   };
 }
 
 /**
- * The body as JSON with integers beyond 2^53 kept as their digits, a departmentId as a bigint, since M1 and M2 refuse
- * it as text; undefined for no body and for text that is no JSON.
+ * Integers beyond 2^53 stay digits; departmentId becomes a bigint, because M1 and M2 reject it as text. Undefined
+ * without a JSON body.
  */
 export function parseBody(text: string): unknown {
   if (text === "") return undefined;
   try {
     if (!/\d{16}/.test(text)) return JSON.parse(text);
-    // The reviver's third argument holds the source text of a number; its declaration does not know it yet.
+    // The third argument has the source text of a number; its type declaration is missing.
     return JSON.parse(text, (...[key, value, context]: unknown[]) => {
       if (typeof value !== "number" || !Number.isInteger(value) || Number.isSafeInteger(value)) return value;
       const digits = isObject(context) ? context["source"] : undefined;
@@ -126,7 +120,7 @@ export function parseBody(text: string): unknown {
   }
 }
 
-/** What carries such an edit out, whole or not at all. Throws NotThere. */
+/** All or nothing. Throws NotThere. */
 function createHand(platform: Platform): (edit: HandEditInput) => HandResult {
   const edits: Edits = { ...contentEdits(platform), ...peopleEdits(platform) };
   const carryOut = <Action extends HandEdit["action"]>(edit: EditOf<Action>): HandResult | undefined =>

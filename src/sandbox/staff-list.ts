@@ -20,7 +20,6 @@ const listed = `enterprise_id = @enterprise AND (deleted = 0 OR @deleted = 1)
   AND (@department IS NULL OR department_id = @department)
   AND (@keyword IS NULL OR instr(name, @keyword) > 0 OR instr(user_name || @code, @keyword) > 0)`;
 
-/** M5: staff in pages. */
 export function staffListOperations(platform: Platform): { M5: Run } {
   return { M5: (call) => listStaff(platform, call) };
 }
@@ -89,7 +88,7 @@ function positive(query: URLSearchParams, name: string): number {
   return Number(text);
 }
 
-/** The fields of the Page object beside its list; 0 stands for a page that does not exist. */
+/** 0: a page that does not exist. */
 function pageOf(pageNum: number, pageSize: number, size: number, total: number) {
   const pages = Math.ceil(total / pageSize);
   const first = Math.max(1, Math.min(pageNum - navigationPages / 2, pages - navigationPages + 1));
@@ -118,7 +117,6 @@ function pageOf(pageNum: number, pageSize: number, size: number, total: number) 
   };
 }
 
-/** Whether a staff member, by row, is in online use, because a person said so. */
 export function isOnline({ store }: Platform, row: number | null): boolean {
   return row !== null && store.get("SELECT 1 FROM online WHERE staff_id = ?", row) !== undefined;
 }

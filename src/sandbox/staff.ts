@@ -12,7 +12,6 @@ interface StaffRow {
   mobile: string;
 }
 
-/** M1–M4: adding, editing and deleting staff. */
 export function staffOperations(platform: Platform): { M1: Run; M2: Run; M3: Run; M4: Run } {
   return {
     M1: (call) => addStaffByCall(platform, call),
@@ -31,7 +30,6 @@ interface NewStaff extends Pick<StaffEntry, "userName" | "name"> {
   password?: string;
 }
 
-/** Adds a member of an enterprise, by row, and answers theirs. */
 export function addStaff(store: Store, { enterprise, role, password, ...staff }: NewStaff, now: number): number {
   return store.insert("staff", {
     enterprise_id: enterprise,
@@ -47,14 +45,13 @@ export function addStaff(store: Store, { enterprise, role, password, ...staff }:
   });
 }
 
-/** Sets what may be changed of a member, by row. */
 export function changeStaff(store: Store, row: number, staff: Omit<StaffEntry, "userName">, now: number): void {
   const { name, departmentId, remark, mobile } = staff;
   const sql = "UPDATE staff SET name = ?, department_id = ?, remark = ?, mobile = ?, updated_at = ? WHERE id = ?";
   store.run(sql, name, departmentId, remark, mobile ?? "", now, row);
 }
 
-/** Marks a member as deleted, by row, and takes every asset from them. */
+/** Also frees the member's assets. */
 export function removeStaff(store: Store, row: number, now: number): void {
   store.run("UPDATE staff SET deleted = 1, updated_at = ? WHERE id = ?", now, row);
   store.run("UPDATE assets SET holder_id = NULL, held_since = NULL WHERE holder_id = ?", row);
@@ -166,7 +163,6 @@ function deleteStaff(platform: Platform, call: Call): Answer {
   return success(null);
 }
 
-/** A staff record as M1 and M2 take it, checked. */
 interface StaffEntry {
   userName: string;
   name: string;
@@ -185,18 +181,16 @@ export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** Texts that are not empty, as an array; undefined for anything else. */
 export function textsOf(value: unknown): string[] | undefined {
   return Array.isArray(value) && value.every((item) => typeof item === "string" && item !== "") ? value : undefined;
 }
 
-/** The body as an object; 40000 for anything else. */
+/** Throws 40000 if the body is no object. */
 export function objectBody(body: unknown): Record<string, unknown> {
   if (!isObject(body)) throw new Refusal("40000", "body is empty or no object");
   return body;
 }
 
-/** A required text of a body; `code` when it is missing, empty or no text. */
 export function requiredField(body: Record<string, unknown>, field: string, code: ErrorCode): string {
   const value = body[field];
   if (typeof value !== "string" || value === "") throw new Refusal(code, `${field} is empty`);
@@ -221,13 +215,11 @@ function departmentOf(body: Record<string, unknown>): string | null {
 const editedFields = ["userName", "departmentId", "name", "remark", "passwordMobile"];
 const addedFields = [...editedFields, "password"];
 
-/** Refuses fields that the contract does not name for the body (40000). */
 function requireNamed(body: Record<string, unknown>, fields: readonly string[]): void {
   const other = Object.keys(body).find((field) => !fields.includes(field));
   if (other !== undefined) throw new Refusal("40000", `${other} is no field of this operation`);
 }
 
-/** The length bounds of a password (50003). */
 function checkPassword(password: string): void {
   const [least, most] = passwordLengths;
   if (password.length < least || password.length > most) {
@@ -235,7 +227,6 @@ function checkPassword(password: string): void {
   }
 }
 
-/** An entry of M1's userList, in the order of its fields; the first thing wrong refuses the call. */
 export function addedEntry(value: unknown, code: string, settings: SandboxSettings): StaffEntry & { password: string } {
   if (!isObject(value)) throw new Refusal("40000", "userList holds something that is no object");
   requireNamed(value, addedFields);
@@ -255,7 +246,6 @@ export function addedEntry(value: unknown, code: string, settings: SandboxSettin
   return { userName, password, name, departmentId, remark, mobile };
 }
 
-/** The body of M2; a field left out is null (A41). */
 function editedEntry(value: unknown, code: string): StaffEntry {
   const body = objectBody(value);
   requireNamed(body, editedFields);
@@ -268,7 +258,7 @@ function editedEntry(value: unknown, code: string): StaffEntry {
   return { userName, name, departmentId: departmentOf(body), remark, mobile };
 }
 
-/** 30002 is the only listed code that can say that the account, a name, is too long. */
+/** 30002 is the only listed code for a too long account name. */
 function checkUserName(userName: string, code: string, malformed: ErrorCode): void {
   if (!/^[A-Za-z0-9]+$/.test(userName)) throw new Refusal(malformed, "userName holds more than letters and digits");
   if (userName.length + code.length >= accountLimit)
@@ -281,7 +271,7 @@ function checkLengths(name: string, remark: string | null): void {
     throw new Refusal("30003", `remark is longer than ${remarkLimit}`);
 }
 
-/** Characters, with a surrogate pair as one (A31). */
+/** A surrogate pair is one character (A31). */
 function lengthOf(text: string): number {
   return Array.from(text).length;
 }

@@ -4,11 +4,9 @@ import { exitCodes, messageOf, Problem } from "../base/errors.ts";
 import { createPrivateFile, keepPrivate } from "../base/private-files.ts";
 import { Refusal } from "./answers.ts";
 
-/** A column that the outside world filled: kept as it came, number or text. */
 export type Given = number | string | null;
 type Named = Readonly<Record<string, Given>>;
 
-/** What the two services keep. Statements are prepared once, by their text. */
 export class Store {
   readonly database: Database.Database;
   readonly #statements = new Map<string, Database.Statement<unknown[], never>>();
@@ -27,19 +25,16 @@ export class Store {
     return this.#statement(sql).all(...values);
   }
 
-  /** Answers how many rows it changed. */
   run(sql: string, ...values: Given[]): number {
     return this.#statement(sql).run(...values).changes;
   }
 
-  /** Adds a row to a table and answers its number. */
   insert(table: string, row: Named): number {
     const columns = Object.keys(row);
     const sql = `INSERT INTO ${table} (${columns.join(", ")}) VALUES (${columns.map(() => "?").join(", ")})`;
     return Number(this.#statement(sql).run(...Object.values(row)).lastInsertRowid);
   }
 
-  /** Does all of the work or nothing. */
   transact<Result>(work: () => Result): Result {
     return this.database.transaction(work).immediate();
   }
@@ -133,9 +128,8 @@ const tableNames = [
 ] as const;
 
 /**
- * Opens the sandbox's state, `:memory:` or a file. A commit in the file outlives a SIGKILL of this process (WAL,
- * synchronous NORMAL); it may be lost when the machine itself stops. One process has the file; throws a Problem for a
- * second one and for a file that is no state.
+ * A commit survives SIGKILL (WAL, synchronous NORMAL), but not always a machine crash. Only one process can use the
+ * file. Throws a Problem if it is in use or not a state.
  */
 export function openStore(path: string): Store {
   if (path !== ":memory:") makeStore(path);
@@ -178,27 +172,24 @@ function opened(path: string): Database.Database {
   }
 }
 
-/** What the sandbox keeps may be a copy of real names: for the owner alone. */
+/** The state may contain real names, so only the owner can read it. */
 function makeStore(path: string): void {
   try {
     createPrivateFile(path);
     keepPrivate(path, undefined);
   } catch {
-    // SQLite says what is wrong with the path.
+    // SQLite reports the error of the path.
   }
 }
 
-/** Forgets everything; row numbers and the numbers of E9 start again. */
+/** Row numbers and E9's numbers start again. */
 export function emptyStore(store: Store): void {
   store.transact(() => {
     for (const table of [...tableNames, "meta"]) store.run(`DELETE FROM ${table}`);
   });
 }
 
-/**
- * A time as some caller sent it, as epoch milliseconds: yyyymmdd as midnight UTC, smaller numbers than 1e11 as seconds,
- * ISO text. Null for nothing and for text that is no time.
- */
+/** Epoch milliseconds. yyyymmdd is midnight UTC; numbers below 1e11 are seconds. Null: no value or no time. */
 export function epochMs(given: Given | undefined): number | null {
   if (given === null || given === undefined) return null;
   if (typeof given === "string") {
@@ -214,20 +205,14 @@ export function epochMs(given: Given | undefined): number | null {
 
 export type DeferredKind = "call" | "orders";
 
-/** Work that is to be done later whatever happens to this process in between. */
 export interface Deferred {
-  /** Notes the work with the surrounding transaction, and does it after `delayMs`. */
+  /** Stored with the surrounding transaction. */
   add(kind: DeferredKind, payload: string, delayMs: number): void;
-  /** Takes up what a former process left. */
   resume(): void;
-  /** Stops waiting; what is noted stays noted. */
   stop(): void;
 }
 
-/**
- * `work` runs in the transaction that takes the note away. A Refusal from it is final: the work is given up and
- * `refused` is told.
- */
+/** `work` runs in the transaction that deletes the stored row. A Refusal is final: `refused` is called. */
 export function createDeferred(
   store: Store,
   clock: Clock,

@@ -11,23 +11,19 @@ import { unitsOf as unitNumbersOf, assetNumberReference, type EarlierUnit } from
 type Given = Pick<CustomerInput, "staff" | "orders" | "ended"> &
   UnitsGiven & { known: Pick<Known, "assignments" | "numbers" | "placedOrders"> };
 
-/** Which asset each claim of the CRM means. People are named by their formatted keys. */
 export interface Allocation {
-  /** What each person gets. */
   assets: ReadonlyMap<string, ClaimedAsset[]>;
   blocks: BlockedRecord[];
-  /** People with a claim on an asset that no placed order has yet: they keep what they hold until then. */
+  /** People who claim an asset of no placed order yet: they keep their assets until then. */
   waiting: ReadonlySet<string>;
-  /** Asset numbers that are removed soon, and that their holders still claim: they go with their asset, not by M9. */
+  /** Numbers that end soon and that their holders still claim: they go with the asset, not by M9. */
   staying: ReadonlySet<string>;
 }
 
-/** One claim of a person, with the assets that satisfy it. */
 interface Claim {
   person: string;
   name: string;
   candidates: readonly ClaimedAsset[];
-  /** The CRM names the asset number itself. */
   byNumber: boolean;
 }
 
@@ -36,9 +32,8 @@ interface NamedClaim extends Claim {
 }
 
 /**
- * Decides which asset each person gets. A claim of a number comes first, because nothing else satisfies it. A claim of
- * an instance gets the number that the person holds already, else the first free one. What a person in quarantine holds
- * stays theirs, and what is removed soon (`ending`) goes to nobody.
+ * A claimed number comes first. A claimed instance gets the number that the person holds, or the first free one.
+ * A person in quarantine keeps everything; `ending` numbers go to nobody.
  */
 export function allocate(
   given: Given,
@@ -72,10 +67,8 @@ export function allocate(
   return { assets: taken.assets, blocks, waiting, staying: soon.staying };
 }
 
-/** Which assets are taken, and by whom. */
 class Taken {
   readonly assets = new Map<string, ClaimedAsset[]>();
-  /** By token and by number. */
   readonly #takers = new Map<string, string>();
   readonly #holders: ReadonlyMap<string, string>;
 
@@ -86,7 +79,6 @@ class Taken {
     for (const [number, holder] of this.#holders) if (inQuarantine.has(holder)) this.#takers.set(number, holder);
   }
 
-  /** Leaves the person an asset that they hold and that satisfies the claim; false if there is none. */
   keep({ person, candidates }: Claim): boolean {
     const held = candidates.find(
       (asset) =>
@@ -96,7 +88,6 @@ class Taken {
     return held !== undefined;
   }
 
-  /** Gives the person the first free asset, or says why there is none. */
   satisfy(claim: Claim): Block | undefined {
     const { person, name, candidates } = claim;
     if (this.#isContinued(claim)) return undefined;
@@ -121,7 +112,7 @@ class Taken {
     push(this.assets, person, asset);
   }
 
-  /** Order renewed: the person has the same number already, as the unit before or after the renewal. */
+  /** After a renewal, the person already has the number through the other unit. */
   #isContinued({ person, candidates, byNumber }: Claim): boolean {
     if (byNumber) return false;
     const own = (this.assets.get(person) ?? []).filter(({ token, number }) => token !== number);
@@ -131,7 +122,7 @@ class Taken {
     );
   }
 
-  /** The CRM names the only number of this instance too: both claims mean one asset. */
+  /** The CRM also names the instance's only number: both claims mean one asset. */
   #isNamedTwice({ person, candidates, byNumber }: Claim): boolean {
     const [only, ...others] = candidates;
     if (only === undefined || others.length > 0 || byNumber) return false;
@@ -139,7 +130,7 @@ class Taken {
   }
 }
 
-/** The claims of a person, each number once. `named`: the number, or the instance, that the CRM names. */
+/** `named`: the number or the instance in the CRM. Repeated numbers count once. */
 function claimsOf(
   { key, state, body }: Given["staff"][number],
   units: ReadonlyMap<string, ClaimedAsset[]>,
@@ -173,7 +164,7 @@ function whyNone({ name }: Claim, isRemovedSoon: boolean, isRemoved: boolean): B
   return { code: "asset.not-ordered", reason: `${name} is in no placed order of this customer yet`, again: true };
 }
 
-/** Numbers and instances that were removed, but for those that exist again under the same name or are wanted again. */
+/** Removed numbers and instances, except those that exist again or are wanted again. */
 function removedBefore({ ended = [], orders, known }: Given): ReadonlySet<string> {
   if (ended.length === 0) return new Set();
   const wanted = orders.filter(({ state, body }) => state !== "absent" && !body.cancelled);
@@ -185,7 +176,6 @@ function removedBefore({ ended = [], orders, known }: Given): ReadonlySet<string
   return new Set(tokens.filter((token) => !others.has(token)));
 }
 
-/** Numbers and instances that this plan removes, and which of the numbers their holders still claim. */
 function removedSoon(
   { staff, known }: Given,
   ending: ReadonlySet<string>,
@@ -216,18 +206,16 @@ function tokensClaimed({ key, state, body }: Given["staff"][number]): ReadonlySe
   );
 }
 
-/** One asset that a person can be given. */
 export interface ClaimedAsset {
-  /** The number if the CRM names it, else the unit of the asset instance: two claims with one token mean one asset. */
+  /** A number that the CRM names, or else a unit: two claims with one token mean one asset. */
   token: string;
-  /** Undefined before the purchase of it fixed a number. */
+  /** Undefined until the purchase has a number. */
   number: string | undefined;
   payload: string | { $ref: "assetNumber"; of: string };
-  /** Subject of the purchase in this plan that brings it; undefined if it is bought already. */
+  /** Subject of the purchase in this plan; undefined if already bought. */
   purchase?: string;
 }
 
-/** What the units of orders are read from. */
 export type UnitsGiven = Pick<CustomerInput, "standings" | "unbought"> & {
   known: Pick<Known, "numbers" | "placedOrders">;
 };
@@ -237,16 +225,15 @@ interface Unit {
   instanceId: string;
   unit: number;
   number?: string | undefined;
-  /** Units of earlier orders that it continues under the same number. */
+  /** Units of earlier orders with the same number. */
   continues?: readonly EarlierUnit[] | undefined;
 }
 
-/** An asset instance by the namespace and the id that the CRM has for it. */
 export function instanceToken(namespace: string, instanceId: string): string {
   return JSON.stringify([namespace, instanceId]);
 }
 
-/** The units of each asset instance: those that placed orders have, without `removed`, and those that this plan buys. */
+/** The units of each asset instance, existing or bought by this plan, without `removed`. */
 export function unitsOf(
   given: UnitsGiven,
   purchases: readonly Operation[],
@@ -299,7 +286,7 @@ function referenceTo({ order, instanceId, unit }: Unit): { $ref: "assetNumber"; 
   return assetNumberReference(order, instanceId, unit);
 }
 
-/** Whether the unit exists: a number may be fixed to one whose purchase was rejected. */
+/** A rejected purchase leaves its number fixed. */
 function wasBought({ known, standings, unbought }: UnitsGiven, unit: Unit & { number: string }): boolean {
   const key = formatKey(unit.order);
   if (!known.placedOrders.has(key)) return false;

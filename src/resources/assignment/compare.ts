@@ -16,7 +16,6 @@ import {
   type StaffCase,
 } from "../../report/reconciliation/case.ts";
 
-/** Every assignment of a customer, then the assets that somebody else holds, then where M5 and M6 disagree (A34). */
 export function compare(item: CustomerCase, view: ReconciliationView): Comparison[] {
   const rows: Comparison[] = [];
   const live = new Map(item.assignments.map((assignment) => [assignment.assetNumber, assignment]));
@@ -67,7 +66,7 @@ export function compare(item: CustomerCase, view: ReconciliationView): Compariso
   return [...rows, ...disagreements(item)];
 }
 
-/** Assets of which M5 and M6 show different holders. crm-sync reports them and does nothing else (A34). */
+/** Assets with different holders in M5 and M6. crm-sync only reports them (A34). */
 function disagreements(item: CustomerCase): Comparison[] {
   const inM5 = new Map<string, string>();
   for (const [member, { body }] of item.shown.members) {
@@ -76,7 +75,7 @@ function disagreements(item: CustomerCase): Comparison[] {
   }
   return [...item.shown.assets].flatMap(([number, shown]): Comparison[] => {
     const [first, second] = [inM5.get(number) ?? null, holderOf(shown)];
-    // M5 need not list everybody who holds something: only two different names contradict each other.
+    // M5 may leave out holders, so only two different names contradict each other.
     if (first === null || first === second) return [];
     const other = second === null ? "with nobody" : `with the member ${second}`;
     return [
@@ -97,7 +96,6 @@ function disagreements(item: CustomerCase): Comparison[] {
   });
 }
 
-/** An assignment with its person; `wanted`: the CRM gives them the asset. */
 interface AssignmentOf {
   assignment: AssignmentCase;
   staff: StaffCase | undefined;
@@ -168,7 +166,6 @@ function unmetRow(item: CustomerCase, staff: StaffCase, claim: StaffCase["claims
   };
 }
 
-/** The member that holds an asset, as M6 or E8 showed it. */
 function holderOf(shown: ShownItem): string | null {
   const { holder } = shown.body;
   return typeof holder === "string" && holder !== "" ? holder : null;

@@ -7,24 +7,22 @@ import { mostObservations, type ExplainFacts } from "../../report/explain.ts";
 import { recordName } from "../../report/text.ts";
 import type { AssignmentTable } from "./state.ts";
 
-/** One time that somebody held an asset number. */
 interface AssignmentFacts {
   assetNumber: string;
   staff: RecordKey;
   memberGlobalId: string;
   origin: "granted" | "adopted";
   from: string;
-  /** Null: they hold it now. */
+  /** Null: held now. */
   to: string | null;
-  /** The operation that granted it; null: it was adopted. */
+  /** Null: adopted. */
   operationId: string | null;
-  /** The operation that revoked it; null: none of ours. */
+  /** Null: not by crm-sync. */
   endedBy: string | null;
 }
 
 declare module "../../report/explain.ts" {
   interface ExplainFacts {
-    /** Of a person, of the numbers of an order, or of a customer: those that people hold now, and some that ended. */
     assignments?: AssignmentFacts[];
   }
 }

@@ -7,7 +7,6 @@ import { plan } from "./plan.ts";
 import { state } from "./state.ts";
 import { undo, undoFacts } from "./undo.ts";
 
-/** Who holds which asset number (M9; read by M5 and M6). */
 export const assignment = {
   name: "assignment",
   types,

@@ -4,7 +4,7 @@ import type { Reads, LoadedCustomer } from "../../engine/plan/input.ts";
 import { numbersOfInstance, unitsNamed } from "../order/index.ts";
 import { nothingRead, type ReadBack } from "../../engine/plan/drift.ts";
 
-/** M5 and M6 are read if somebody holds an asset by our doing and is no person of the customer any more, or the asset was removed. */
+/** Reads M5 and M6 if somebody holds an asset that was removed, or no longer belongs to the customer. */
 export function reads({ known, staff, ended = [] }: LoadedCustomer): Reads {
   const people = new Set(staff.map(({ key }) => formatKey(key)));
   const removed = new Set(ended.map(({ number }) => number));
@@ -13,7 +13,6 @@ export function reads({ known, staff, ended = [] }: LoadedCustomer): Reads {
   };
 }
 
-/** The numbers that matter to people: those held by our doing, those the CRM names, and those of what is ordered. */
 export function seats({ staff, known }: LoadedCustomer): Set<string> {
   const numbers = new Set(known.assignments.map((assignment) => assignment.assetNumber));
   const instances = new Set<string>();
@@ -34,10 +33,6 @@ export function seats({ staff, known }: LoadedCustomer): Set<string> {
   return numbers;
 }
 
-/**
- * Compares the assets of a person with what M6 and M5 show. The person should hold each asset that the CRM gives them,
- * and no other asset that we assigned.
- */
 export function adopt(
   { customer, known }: Pick<LoadedCustomer, "customer" | "known">,
   { person: { key: staff, body }, member, assets }: ShownPerson,
@@ -50,7 +45,7 @@ export function adopt(
   const kept = new Set<string>();
   const named = new Set(body.assets.flatMap((claim) => ("assetNumber" in claim ? [claim.assetNumber] : [])));
   const instances = body.assets.flatMap((claim) => ("instanceId" in claim ? [claim.instanceId] : []));
-  // A number first: nothing else satisfies it.
+  // Numbers come first, because nothing else satisfies them.
   const claims = [
     ...[...named].map((number) => ({ name: `the asset ${number}`, numbers: [number] })),
     ...instances.map((id) => ({
@@ -78,7 +73,7 @@ export function adopt(
     if (holder === memberGlobalId) read.otherwise.push(`M6 shows ${still}`);
     else if (holder === account) read.otherwise.push(`M6 shows ${still}, with the account ${account}`);
     else if (member.assetNums.includes(number)) read.otherwise.push(`M5 shows ${still}`);
-    // M6 has no total, so a number that it leaves out may be held: it stays recorded.
+    // M6 has no total, so a missing number may still be held and stays recorded.
     else if (holder === undefined) read.unseen.push(`that the asset ${number} is given back`);
     else {
       read.seen.push(`the asset ${number} is given back`);

@@ -18,7 +18,6 @@ import type { WriteCall } from "../../platform/call.ts";
 import type { Platform } from "../../platform/platform.ts";
 import type { Snapshot } from "../../platform/snapshot.ts";
 
-/** What the journal keeps of a call, so that its outcome can be found out later. */
 const context = z.object({
   enterpriseGlobalId: z.string(),
   memberGlobalId: z.string(),
@@ -28,20 +27,17 @@ const context = z.object({
 });
 type Context = z.infer<typeof context>;
 
-/** An asset number, or the unit of an order that gets one before the call. */
 const asset = z.union([z.string(), references.assetNumber]);
 const common = {
   target: z.object({ memberGlobalId: z.union([z.string(), references.memberGlobalId]) }),
   payload: z.object({ deleteAssets: z.array(asset), addAssets: z.array(asset) }),
   context,
 };
-/** `after`: what the person gets, as numbers or, where they are not known yet, as units. */
+/** `after`: numbers, or units whose number is not known yet. */
 const grantSchemas = { ...common, before: z.null(), after: z.array(z.string()) };
-/** `before`: the member who holds each number. */
 const revokeSchemas = { ...common, before: z.record(z.string(), z.string()), after: z.null() };
 type GrantShapes = ShapesOf<typeof grantSchemas>;
 type RevokeShapes = ShapesOf<typeof revokeSchemas>;
-/** Either of them: a call that only grants, or only revokes. */
 type Shapes = Omit<GrantShapes, "before" | "after"> & {
   before: GrantShapes["before"] | RevokeShapes["before"];
   after: GrantShapes["after"] | RevokeShapes["after"];
@@ -54,7 +50,6 @@ declare module "../../engine/model/resource.ts" {
   }
 }
 
-/** What is recorded once M9 is proven for these numbers, by its answer or by a reading. */
 function recorded({ id, operation, context: ids }: JournalEntry<Shapes>, granted: string[], revoked: string[]): Effect {
   const { staff, memberGlobalId } = ids;
   const begins = { staff, customer: operation.customer, memberGlobalId, origin: "granted", operationId: id } as const;
@@ -90,7 +85,7 @@ function prepare({ operation, wire, target, facts }: Bound<Shapes>) {
   };
 }
 
-/** M6 shows who holds what. A number counts as revoked only if M5 does not show it with the member either (A34). */
+/** A number counts as revoked only if M5 does not show it with the member either (A34). */
 async function observe(entry: JournalEntry<Shapes>, snapshot: Snapshot): Promise<Evidence> {
   const { enterpriseGlobalId, memberGlobalId, addAssets, deleteAssets } = entry.context;
   const members = await snapshot.members(enterpriseGlobalId);
@@ -113,7 +108,6 @@ const partly = {
   evidence: "of the numbers of one M9 some were shown as meant over the settle time, and others never",
 } as const;
 
-/** M9 changes who holds asset numbers, for one person at a time. */
 const m9 = {
   endpoint: "M9",
   invalidates: ["assets"],
@@ -140,7 +134,6 @@ function whereToLook(what: string): OperationType<Shapes>["whereToLook"] {
   });
 }
 
-/** Gives asset numbers to one person. */
 const grant: OperationType<GrantShapes> = {
   ...m9,
   schemas: grantSchemas,
@@ -166,12 +159,11 @@ const grant: OperationType<GrantShapes> = {
   },
 };
 
-/** A unit gets its number only before the call. */
 function numberIn(asset: string | undefined): string | undefined {
   return asset === undefined || isAssetUnit(asset) ? undefined : asset;
 }
 
-/** Takes asset numbers from one person, by a call of its own: a number may be what somebody else is waiting for. */
+/** Revokes in a call of its own, because somebody else may wait for the number. */
 const revoke: OperationType<RevokeShapes> = {
   ...m9,
   schemas: revokeSchemas,

@@ -16,15 +16,11 @@ import type { Assignment } from "./state.ts";
 type Grant = DraftOperation<"grant-assets">;
 type Revoke = DraftOperation<"revoke-assets">;
 
-/** Drafts of one kind, with what looking taught and why something is not done. */
 interface Drafts<One> extends Pick<ResourcePlan, "changes" | "blocks"> {
   drafts: One[];
 }
 
-/**
- * Who gets and who loses asset numbers (M9). First the number that each claim of the CRM means, then the revokes, then
- * the grants, which may give what the revokes free. The engine sends revokes before grants, by their stages.
- */
+/** Plans who gets and loses asset numbers (M9). Revokes are sent before grants, which may use the freed numbers. */
 export function plan(given: Prepared, earlier: Earlier, options: PlanOptions): ResourcePlan {
   if (given.observed.unread?.people !== undefined) return { records: "staff", operations: [], changes: [], blocks: [] };
   const holders = holdersOf(given.observed.assets);
@@ -48,10 +44,7 @@ export function plan(given: Prepared, earlier: Earlier, options: PlanOptions): R
   };
 }
 
-/**
- * Revokes what a person holds by our doing and should no longer hold. What we did not grant or adopt is never revoked.
- * `stopped`: why nothing may be removed now.
- */
+/** Never revokes an asset that crm-sync did not assign or adopt. `stopped`: why nothing may be removed now. */
 function planRevokes(
   given: Prepared,
   allocation: Allocation,
@@ -71,7 +64,7 @@ function planRevokes(
     if (typeof sight === "object") made.blocks.push([key, sight]);
     else if (sight === "gone") made.changes.push({ type: "asset-revoked", assetNumber, operationId: null });
     else {
-      // The member that it was assigned to: the person may have another account by now.
+      // By member, because the person may have another account now.
       const who = JSON.stringify([key, held.memberGlobalId]);
       const entry = byMember.get(who) ?? { held, numbers: [] };
       entry.numbers.push(assetNumber);
@@ -88,13 +81,12 @@ function planRevokes(
   return made;
 }
 
-/** Who is to get something that this plan buys keeps what they hold until that is bought. */
+/** A person who gets something from this plan's purchases keeps the old assets until then. */
 function purchasesFor(staff: RecordKey, assets: Allocation["assets"]): Need[] {
   const purchases = (assets.get(formatKey(staff)) ?? []).flatMap(({ purchase }) => purchase ?? []);
   return [...new Set(purchases)].map((subject) => ({ stage: "orders", subject }));
 }
 
-/** Takes numbers from a person's member. */
 export function revokeOf(
   customer: RecordKey,
   staff: RecordKey,
@@ -113,7 +105,7 @@ export function revokeOf(
   };
 }
 
-/** Whether an assignment of ours is still there. It counts as gone only if neither M6 nor M5 shows it (A34). */
+/** An assignment counts as gone only if neither M6 nor M5 shows it (A34). */
 function sightOf(
   { assetNumber, memberGlobalId }: Assignment,
   holders: Holders,
@@ -132,7 +124,6 @@ function sightOf(
   return { code: "asset.readings-disagree", reason, again: true };
 }
 
-/** Revokes with what each of them removes, by what the platform shows now: who is online, what else they hold, what is lent. */
 export function withWeights(
   revokes: readonly Revoke[],
   { members = [], assets = [] }: Pick<CustomerInput["observed"], "members" | "assets">,
@@ -157,14 +148,12 @@ export function withWeights(
   });
 }
 
-/** What planning grants looks at. `freed`: numbers that the revokes of this plan free. */
 interface Shown {
   holders: Holders;
   freed: ReadonlySet<string>;
   policies: Pick<PlanOptions["policies"], "drift">;
 }
 
-/** Grants what each person should hold and M6 does not show with them. What M6 shows there already is adopted. */
 function planGrants(
   given: Prepared,
   assets: Allocation["assets"],
@@ -179,7 +168,7 @@ function planGrants(
     const membership = memberships.get(key);
     if (staff.state !== "current" || membership === undefined || membership.kind === "blocked") continue;
     const memberGlobalId = membership.kind === "member" ? membership.memberGlobalId : undefined;
-    // The recorded account is gone: a grant would be sent to it until the new one is made.
+    // The recorded account is gone: a grant waits for the new one.
     if (memberGlobalId === undefined && known.staffLinks.has(key)) continue;
     const grants: ClaimedAsset[] = [];
     const lost: ClaimedAsset[] = [];
@@ -187,7 +176,7 @@ function planGrants(
       const assignment = claim.number === undefined ? undefined : recorded.get(claim.number);
       const person = { key, memberGlobalId, assignment, isLinked: known.link !== undefined };
       const verdict = judge(claim, person, shown);
-      // Recorded with this member: if M6 shows nobody, it was lost on the platform and is given again.
+      // Recorded with this member: if M6 shows nobody, it was lost on the platform.
       const isOurs = assignment !== undefined && assignment.memberGlobalId === memberGlobalId;
       const block = verdict === "grant" && isOurs ? shownByM5(observed.members, assignment.assetNumber) : undefined;
       if (typeof verdict === "object") made.blocks.push([key, verdict]);
@@ -208,14 +197,13 @@ function planGrants(
   return made;
 }
 
-/** A recorded number of which M5 shows a holder and M6 shows none: nothing is done on that (A34). */
+/** M5 shows a holder and M6 none: nothing is done (A34). */
 function shownByM5(members: CustomerInput["observed"]["members"], number: string): Block | undefined {
   if (members?.some((member) => !member.deleted && member.assetNums.includes(number)) !== true) return undefined;
   const reason = `M5 shows a holder of the asset number ${number}, and M6 shows none. crm-sync makes no assignment`;
   return { code: "asset.readings-disagree", reason, again: true };
 }
 
-/** Gives assets to a person, by number or by unit. */
 export function grantOf(
   customer: RecordKey,
   staff: RecordKey,
@@ -244,17 +232,13 @@ export function grantOf(
   };
 }
 
-/**
- * `after` names the number where it is known, else the unit; the payload names the unit of an instance in either case,
- * so that its hash is stable.
- */
+/** The payload always names the unit of an instance, so that its hash stays stable. */
 function grantOfClaims(customer: RecordKey, staff: RecordKey, claims: readonly ClaimedAsset[], reason: string): Grant {
   const after = claims.map((claim) => claim.number ?? claim.token);
   const assets = claims.map((claim) => claim.payload);
   return grantOf(customer, staff, { memberGlobalId: staffReference(staff), assets, after, reason });
 }
 
-/** What is done about a claim of a person: M6 decides, if it knows the number. */
 function judge(
   { number }: ClaimedAsset,
   person: { key: string; memberGlobalId: string | undefined; assignment: Assignment | undefined; isLinked: boolean },

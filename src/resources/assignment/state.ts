@@ -5,7 +5,6 @@ import type { HeldAsset, StateRows, StateStore } from "../../engine/model/resour
 import type { Known } from "../../engine/model/state.ts";
 import { together, compareBytes, isSameKey } from "../../engine/model/state-part.ts";
 
-/** A person holds an asset number, because we assigned it or adopted that. */
 export interface Assignment {
   assetNumber: string;
   staff: RecordKey;
@@ -16,7 +15,7 @@ export interface Assignment {
 interface AssignmentBegins extends Assignment {
   type: "asset-granted";
   customer: RecordKey;
-  /** Null: no operation of ours, a reading taught it. */
+  /** Null: learned by a reading. */
   operationId: string | null;
 }
 
@@ -28,7 +27,6 @@ interface AssignmentEnds {
 
 declare module "../../engine/model/state.ts" {
   interface Known {
-    /** Those of the customer that stand, by asset number. */
     assignments: Assignment[];
   }
 }
@@ -42,18 +40,17 @@ const assignments = together<{ assignments: Assignment[] }, AssignmentBegins | A
       held.set(assetNumber, { assetNumber, staff, memberGlobalId, origin });
       continue;
     }
-    // It ended, or somebody of another customer holds it.
+    // It ended, or a person of another customer holds it.
     held.delete(assetNumber);
   }
   const sorted = [...held.values()].toSorted((one, other) => compareBytes(one.assetNumber, other.assetNumber));
   return { ...known, assignments: sorted };
 });
 
-/** How its changes change what is recorded of a customer, in memory. */
 const later = { ...assignments, isForLater: true as const };
 const changes = { "asset-granted": later, "asset-revoked": later };
 
-/** One row for each time that somebody held an asset number; `to_at` is null while they hold it. */
+/** One row per period of holding; `to_at` is null while it lasts. */
 export interface AssignmentTable {
   asset_number: string;
   from_at: string;
@@ -110,7 +107,7 @@ const texts = {
   of: `select asset_number as assetNumber, namespace, staff_id as id, member_global_id as memberGlobalId, origin
     from assignment
     where customer_namespace = +? and customer_id = +? and to_at is null order by asset_number`,
-  // Numbers of accounts in an enterprise that the customer was linked with before.
+  // Numbers of accounts in an earlier enterprise of the customer.
   elsewhere: `select a.asset_number as number from link l join assignment a
       on a.customer_namespace = l.namespace and a.customer_id = l.customer_id and a.to_at is null
     where l.namespace = +@namespace and l.customer_id = +@id and l.to_at is null and exists (
@@ -135,7 +132,7 @@ const texts = {
       and s.namespace = assignment.namespace and s.staff_id = assignment.staff_id)`,
 };
 
-/** The only code that writes the table `assignment`. A `+` before a parameter: see `statements`. */
+/** The only code that writes the table `assignment`. For the `+` before a parameter see `statements`. */
 function open(database: Sqlite): AssignmentRows {
   const sql = sqlOf(database, texts);
   const end = (assetNumber: string, operationId: string | null, at: string): void => {

@@ -12,7 +12,6 @@ function keyIn([record]: readonly RecordReference[]): RecordKey {
 
 const assignedSince = "assets that were assigned again since stay";
 
-/** What was given is taken away again where it is still with the same member by our doing. */
 function undoGrant(row: DoneOperation<"grant-assets">, of: Undoing): Undoes {
   const { given, run, facts } = of;
   const { context, operation, id } = row;
@@ -32,7 +31,6 @@ function undoGrant(row: DoneOperation<"grant-assets">, of: Undoing): Undoes {
   return { is: "meant", meant: withWeights([revoke], given.observed), lacks };
 }
 
-/** What was taken away is given again, where the member is still there and nobody else holds it by now. */
 function undoRevoke(row: DoneOperation<"revoke-assets">, of: Undoing): Undoes {
   const { given, freed, run, facts } = of;
   const { context, operation, id } = row;
@@ -45,7 +43,7 @@ function undoRevoke(row: DoneOperation<"revoke-assets">, of: Undoing): Undoes {
     return { is: "impossible", why: `the account that held them, ${memberGlobalId}, is gone` };
   const lost = (context?.deleteAssets ?? []).filter((number) => holders.get(number) !== memberGlobalId);
   if (lost.length === 0) return { is: "nothing-left" };
-  // What another operation gave since is not what this one took, whether it was taken once more or not.
+  // A number that another operation gave since was not removed by this one.
   const own = new Set(of.rows.map((one) => one.id));
   const isNewer = (number: string): boolean => {
     const last = facts.lastGiven.get(number);
@@ -70,7 +68,6 @@ function undoRevoke(row: DoneOperation<"revoke-assets">, of: Undoing): Undoes {
   return { is: "meant", meant: [grant], lacks: lacks.length === 0 ? undefined : lacks.join("; ") };
 }
 
-/** What takes back a done operation of each type. */
 export const undo = { "grant-assets": undoGrant, "revoke-assets": undoRevoke };
 
 export const undoFacts: UndoReading<"lastGiven"> = async ({ state }, _customer, rows) => {
@@ -82,14 +79,12 @@ export const undoFacts: UndoReading<"lastGiven"> = async ({ state }, _customer, 
   return { lastGiven };
 };
 
-/** The asset numbers that an operation gave or took. */
 function numbersIn({ context }: DoneOperation): readonly string[] {
   return context !== undefined && "addAssets" in context ? [...context.addAssets, ...context.deleteAssets] : [];
 }
 
 declare module "../../engine/plan/undo.ts" {
   interface UndoFacts {
-    /** How each asset number that the run gave or took was given last. */
     lastGiven: ReadonlyMap<string, LastGiven>;
   }
 }

@@ -4,7 +4,6 @@ import { plan, reads } from "./plan.ts";
 import { state } from "./state.ts";
 import { undo, undoFacts } from "./undo.ts";
 
-/** The enterprise of a customer on the platform (E1, E2 and E4; read by E3). */
 export const enterprise = {
   name: "enterprise",
   types,

@@ -25,12 +25,9 @@ import { adds, changes as changed, type Called, type OperationLine } from "../..
 import type { Shapes, ShapesOf } from "../../engine/model/shape.ts";
 import type { Snapshot } from "../../platform/snapshot.ts";
 
-/** What an E1, E2 or E4 told the platform of a customer, as commitments. */
 const acknowledged = z.object({ name: z.string(), branchName: z.string(), address: z.string().nullable() });
-/** A private field of the customer that a call may leave out. */
 const customerField = privateMarker.optional();
 
-/** What E1 and E2 have in common in a plan and in the journal. */
 const common = {
   target: z.object({ channelCustomerId: z.string() }),
   before: z.null(),
@@ -77,7 +74,6 @@ const updateSchemas = {
 type BindShapes = ShapesOf<typeof bindSchemas>;
 type CreateShapes = ShapesOf<typeof createSchemas>;
 type UpdateShapes = ShapesOf<typeof updateSchemas>;
-/** E1 or E2, with whatever payload. */
 type MakingShapes = Shapes & ShapesOf<typeof common & { payload: z.ZodType<JsonObject> }>;
 type Context = MakingShapes["context"];
 
@@ -99,7 +95,7 @@ function contextOf({ operation, settings }: Bound<MakingShapes>): Context {
   };
 }
 
-/** What is recorded once E1 or E2 made the enterprise. `members`: those that came with it, which nobody may delete. */
+/** `members`: accounts that came with the enterprise. Nobody may delete them. */
 function recorded(
   customer: RecordKey,
   context: Context,
@@ -121,7 +117,6 @@ function recorded(
   };
 }
 
-/** E3 shows the enterprise under the customer's channel number. */
 async function observe(
   { context, operation: { customer } }: JournalEntry<MakingShapes>,
   snapshot: Snapshot,
@@ -140,7 +135,7 @@ async function observe(
     };
   }
   const { enterpriseGlobalId, customers } = only;
-  // Members of an enterprise that E1 bound were there before, or somebody added them.
+  // Members of an enterprise that E1 bound existed before, or somebody added them.
   const members = origin === "created" ? await snapshot.members(enterpriseGlobalId) : [];
   const effect = recorded(customer, context, {
     enterpriseGlobalId,
@@ -173,7 +168,6 @@ function applied(_: unknown, seen: Exclude<Evidence, { kind: "confirmed" }>): Co
   };
 }
 
-/** What E1 and E2 have in common. */
 function making(origin: "created" | "bound") {
   return {
     stages: ["enterprise"],
@@ -209,7 +203,7 @@ function making(origin: "created" | "bound") {
 }
 
 const bound = making("bound");
-/** E1 binds a customer to an enterprise that exists, or makes one. */
+/** E1 binds a customer to an existing enterprise, or creates one. */
 const bind: OperationType<BindShapes> = {
   ...bound,
   endpoint: "E1",
@@ -246,7 +240,6 @@ const bind: OperationType<BindShapes> = {
 };
 
 const created = making("created");
-/** E2 makes an enterprise with a default and an industry customer and its first members. */
 const create: OperationType<CreateShapes> = {
   ...created,
   endpoint: "E2",
@@ -280,7 +273,7 @@ const create: OperationType<CreateShapes> = {
   can: { ...created.can, prints: { line: async () => adds("create the enterprise") } },
 };
 
-/** E4 sets name, branch and address. No call reads them, so the engine sends an unknown one again. */
+/** No call reads name, branch and address back, so an unknown outcome is sent again. */
 const update: OperationType<UpdateShapes> = {
   endpoint: "E4",
   stages: ["enterprise"],
@@ -325,7 +318,6 @@ const update: OperationType<UpdateShapes> = {
   },
 };
 
-/** `rename customer C-1006: Nordhafen GmbH → Nordhafen AG; also branch B2, address`. */
 async function updateLine(
   { customer, before, after }: Pick<UpdateShapes, "before" | "after"> & { customer: RecordKey },
   called: Called,

@@ -21,25 +21,21 @@ import { consider } from "../../engine/plan/rejections.ts";
 import type { Earlier, ResourcePlan } from "../../engine/model/resource.ts";
 import { nothingRead, type ReadBack } from "../../engine/plan/drift.ts";
 
-/** What the enterprise stage looks at. */
 type Given = Pick<Prepared, "customer" | "desiredCustomer" | "customerInQuarantine" | "numbers" | "renumbered"> & {
   known: Pick<Known, "link" | "unlinked" | "acknowledged">;
   observed: Pick<Observed, "enterprises" | "ambiguous">;
 };
 
-/** What the enterprise stage comes to: operations, state changes, or why the customer has to wait. */
 export interface EnterpriseStage {
   meant: DraftOperation[];
   changes: StateChange[];
-  /** Why the customer and all that is under it have to wait. */
   block?: Block | undefined;
-  /** What concerns the customer's own record and stops nothing. */
+  /** About the customer's own record; stops nothing. */
   note?: Block | undefined;
 }
 
 type Options = Pick<PlanOptions, "settings" | "policies">;
 
-/** E3 is read to find an enterprise. */
 export function reads({ known, desiredCustomer }: LoadedCustomer): Reads {
   return {
     enterprises: known.link === undefined && known.unlinked === undefined && desiredCustomer?.state === "current",
@@ -53,9 +49,8 @@ export function plan(given: Given, { make }: Earlier, options: PlanOptions): Res
 }
 
 /**
- * Create, adopt or update the enterprise of a customer (E3, then E2 or E1; E4). One enterprise found under the channel
- * number is adopted, more than one blocks. An adopted one gets an E4, because nothing reads its branch and address
- * back.
+ * One enterprise under the channel number is adopted, several block. An adopted one gets an E4, because no call reads
+ * its branch and address back.
  */
 export function planEnterprise(given: Given, settings: AssumptionSettings, policies: Policies): EnterpriseStage {
   const options = { settings, policies };
@@ -66,7 +61,7 @@ export function planEnterprise(given: Given, settings: AssumptionSettings, polic
   return isGone(given) ? planGone(body, link, policies) : planLinked(given, body, link, options);
 }
 
-/** Of a customer that is gone nothing is changed: its enterprise stays; its orders and staff have their policies. */
+/** If the customer is deleted, its enterprise stays; its orders and staff have their own policies. */
 function planGone({ mergedInto, namespace }: DesiredCustomer, link: Link, policies: Policies): EnterpriseStage {
   const into =
     mergedInto === undefined
@@ -76,13 +71,11 @@ function planGone({ mergedInto, namespace }: DesiredCustomer, link: Link, polici
   return { meant: [], changes: [], note: toldOf(policies, "enterprises.deleted", what) };
 }
 
-/** What a record says of a change of which nothing is done. */
 function toldOf(policies: Policies, name: PolicyName, what: string): Block | undefined {
   const considered = consider(policies, name, what);
   return typeof considered === "string" ? undefined : considered;
 }
 
-/** The customer's own record, or why it cannot be worked on. */
 function usableBody({
   desiredCustomer,
   customerInQuarantine,
@@ -105,7 +98,6 @@ function usableBody({
   return desiredCustomer.body;
 }
 
-/** Adopts the one enterprise that E3 shows, or makes one where it shows none. */
 function planUnlinked(given: Given, body: DesiredCustomer, options: Options): EnterpriseStage {
   const { settings } = options;
   const { unlinked } = given.known;
@@ -134,7 +126,6 @@ function planUnlinked(given: Given, body: DesiredCustomer, options: Options): En
   return { meant: [creation(given, body, settings)], changes: [] };
 }
 
-/** Candidates that a message names. */
 const mostNamed = 5;
 
 function candidates(found: readonly ShownEnterprise[]): string {
@@ -142,7 +133,6 @@ function candidates(found: readonly ShownEnterprise[]): string {
   return found.length > mostNamed ? `${named}; and ${found.length - mostNamed} more` : named;
 }
 
-/** An enterprise as E3 shows it, in words. */
 function candidateText({ enterpriseGlobalId, customers }: ShownEnterprise): string {
   const shown = customers.map(({ customerId, isDefault }) => `${customerId}${isDefault ? " (default)" : ""}`);
   return `enterprise ${enterpriseGlobalId} with the customers ${shown.join(", ")}`;
@@ -177,13 +167,12 @@ function adoption(
   ];
   if (!isBound || settings.boundEnterpriseUpdate !== "never")
     return { ...updates(given, body, adoptedReason, options), changes: linked };
-  // One that was bound before this ledger knew of it gets no E4 either: what E1 carries counts as known there.
+  // An enterprise that was bound before this ledger gets no E4 either: the values of E1 count as acknowledged.
   return { meant: [], changes: [...linked, { type: "acknowledged", customer, fields: acknowledgedFields(body) }] };
 }
 
 const adoptedReason = "adopted: nothing reads its branch and address back";
 
-/** Changes the enterprise where the CRM says otherwise than what the platform acknowledged last. */
 function planLinked(given: Given, body: DesiredCustomer, link: Link, options: Options): EnterpriseStage {
   const { settings, policies } = options;
   const before = given.known.acknowledged;
@@ -198,7 +187,6 @@ function planLinked(given: Given, body: DesiredCustomer, link: Link, options: Op
   return { ...made, changes: [], note: note ?? made.note };
 }
 
-/** The E4 of a change, or what is told in its place. */
 function updates(
   given: Given,
   body: DesiredCustomer,
@@ -210,10 +198,7 @@ function updates(
   return { meant: [], note: considered === "nothing" ? undefined : considered };
 }
 
-/**
- * E1 carried the name and the branch: a change of theirs has no way to the platform while a bound customer gets no E4
- * (A11). The address had none before.
- */
+/** E1 carried name and branch. A bound customer gets no E4 (A11), so their changes cannot be sent. */
 function boundNote(changed: readonly string[]): Block | undefined {
   const lost = changed.filter((field) => field !== "address");
   if (lost.length === 0) return undefined;
@@ -262,7 +247,7 @@ function update(
   };
 }
 
-/** Whether E1 binds the customer and no E2 makes its enterprise: the record says so, or the settings do (A11). */
+/** Whether E1 binds the customer, by the record or by the settings (A11). */
 function isToBeBound(body: DesiredCustomer, settings: AssumptionSettings): boolean {
   return body.creation === undefined ? settings.enterpriseCreation === "E1" : body.creation === "bind";
 }
@@ -287,17 +272,14 @@ function creation({ customer, numbers }: Given, body: DesiredCustomer, settings:
       enterpriseName: body.enterpriseName ?? body.name,
       passwordMobile: body.purchaserMobile,
     };
-    // E1 carries no address: what is acknowledged by it leaves the address to an E4.
+    // E1 carries no address, so the address still needs an E4.
     return { kind: "bind-enterprise", ...shared, after: { ...shared.after, address: null }, payload, reason };
   }
   const payload = { crmCustomerId, customerName: body.name, branchName: body.branchName, address: body.address };
   return { kind: "create-enterprise", ...shared, payload, reason };
 }
 
-/**
- * What E3 shows of a customer whose enterprise a person made, changed or renumbered. Nothing reads name, branch and
- * address back: they count by that person's word.
- */
+/** Name, branch and address are unobservable: they count by the statement of the person who changed the enterprise. */
 export function readBackCustomer(
   { customer, desiredCustomer, known }: LoadedCustomer,
   enterprises: readonly ShownEnterprise[],

@@ -35,10 +35,9 @@ declare module "../../engine/model/state.ts" {
   interface Known extends KnownFacts, KnownAcknowledged {}
 }
 
-/** What is known of the enterprise of a customer. */
 export interface KnownFacts {
   platformCustomers: PlatformCustomer[];
-  /** What the platform appends to the user names of an enterprise, once it was learned (A29). */
+  /** The ending that the platform appends to user names (A29); undefined until learned. */
   enterpriseCode: string | undefined;
   protectedMembers: ReadonlySet<string>;
 }
@@ -107,18 +106,17 @@ export interface ProtectedMemberTable {
 }
 
 export interface KnownAcknowledged {
-  /** Commitments of the fields that the platform acknowledged last by E2 or E4. */
+  /** Commitments of the fields that the platform last acknowledged, by E2 or E4. */
   acknowledged: { name: string; branchName: string; address: string | null } | undefined;
 }
 
 export type AcknowledgedFields = NonNullable<KnownAcknowledged["acknowledged"]>;
 
-/** The fields that E2 and E4 carry, as commitments: what is compared with what the platform acknowledged last. */
 export function acknowledgedFields({ name, branchName, address }: DesiredCustomer): AcknowledgedFields {
   return { name: name.commitment, branchName, address: address?.commitment ?? null };
 }
 
-/** `acknowledged-ended`: it was of another enterprise than the one that is linked now. */
+/** `acknowledged-ended`: the fields belong to an enterprise that is no longer linked. */
 export type AcknowledgedChange =
   | { type: "acknowledged"; customer: RecordKey; fields: AcknowledgedFields }
   | { type: "acknowledged-ended"; customer: RecordKey };
@@ -136,7 +134,6 @@ export interface AcknowledgedTable {
   fields: string;
 }
 
-/** Inserts the acknowledged fields if the condition is true, in one statement. */
 const acknowledgedWhere = (condition: string): string =>
   `insert into acknowledged (namespace, customer_id, from_at, fields) select ?, ?, ?, ? where ${condition}
    on conflict (namespace, customer_id, from_at) do update set to_at = null, fields = excluded.fields`;
@@ -154,7 +151,7 @@ const texts = {
       seen_at = excluded.seen_at`,
   code: "select code from enterprise_code where enterprise_global_id = +?",
   keepCode: `insert into enterprise_code (enterprise_global_id, code, recorded_at) values (?, ?, ?) on conflict do nothing`,
-  // Of every enterprise that the customer was ever linked with, also under an id that could not be used.
+  // Includes earlier enterprises of the customer, even under an unusable id.
   membersOfCustomer: `select p.member_global_id as member from link l
     join protected_member p on p.enterprise_global_id = l.enterprise_global_id
     where l.namespace = +? and l.customer_id = +?`,
@@ -163,7 +160,7 @@ const texts = {
     select ?, ?, ?, value from json_each(?) where true on conflict do nothing`,
   acknowledged: `select fields from acknowledged where namespace = +? and customer_id = +? and to_at is null
     order by from_at desc limit 1`,
-  // The newest one but for a clock that was set back.
+  // The newest row, unless the clock was set back.
   endAcknowledged: `update acknowledged set to_at = ? where namespace = +? and customer_id = +? and from_at = (
     select from_at from acknowledged where namespace = +? and customer_id = +? and to_at is null
     order by from_at desc limit 1)`,
@@ -173,10 +170,6 @@ const texts = {
   ),
 };
 
-/**
- * The customers of each enterprise as E3 showed them, its code, its members that are never taken away from it, and what
- * the platform acknowledged of it.
- */
 class FactRows {
   readonly #sql;
 
@@ -194,7 +187,6 @@ class FactRows {
     };
   }
 
-  /** Of every enterprise that a customer was ever linked with. */
   protectedOf({ namespace, id }: RecordKey): Pick<KnownFacts, "protectedMembers"> {
     const rows = this.#sql.rows<{ member: string }>("membersOfCustomer", [namespace, id]);
     return { protectedMembers: new Set(rows.map(({ member }) => member)) };
@@ -243,11 +235,9 @@ const changes = {
   "members-protected": protectedMembers,
 };
 
-/** The rows of enterprises in an open ledger, and what else can be asked of them. */
 export interface EnterpriseRows extends StateRows {
   readonly links: LinkRows;
   readonly readings: ReadingRows;
-  /** What is known of an enterprise, whoever is linked with it. */
   readonly facts: (enterpriseGlobalId: string) => EnterpriseFacts;
 }
 
@@ -295,7 +285,7 @@ export const state = {
   open,
 } satisfies StateStore<keyof typeof changes, EnterpriseRows>;
 
-/** The only code that writes links, and what is known of enterprises. */
+/** The only code that writes links and facts of enterprises. */
 function open(database: Sqlite): EnterpriseRows {
   const links = new LinkRows(database);
   const facts = new FactRows(database);

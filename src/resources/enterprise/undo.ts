@@ -5,7 +5,6 @@ import { acknowledgedFields, type AcknowledgedFields } from "./state.ts";
 import { planEnterprise } from "./plan.ts";
 import { isNewest, newerSince, type DoneOperation, type Undoes, type Undoing } from "../../engine/plan/undo.ts";
 
-/** What E4 set is set back to what was acknowledged before, where nothing newer was sent since. */
 function undoUpdate(row: DoneOperation<"update-enterprise">, of: Undoing): Undoes {
   const { given, options, run } = of;
   const { before, after } = row.operation;
@@ -44,14 +43,12 @@ function isSame(one: AcknowledgedFields, other: AcknowledgedFields): boolean {
   return one.name === other.name && one.branchName === other.branchName && one.address === other.address;
 }
 
-/** The marker of a field in the newest form that had this value and is kept. */
 function markerOf({ facts }: Undoing, field: "name" | "address", commitment: string): PrivateMarker | undefined {
   return facts.customerForms
     .flatMap((form) => form[field] ?? [])
     .find((marker) => marker.commitment === commitment && facts.isKept(marker));
 }
 
-/** What takes back a done operation of each type. */
 export const undo = { "update-enterprise": undoUpdate };
 
 export const undoFacts: UndoReading<"customerForms"> = async ({ state }, customer) => ({
@@ -60,7 +57,7 @@ export const undoFacts: UndoReading<"customerForms"> = async ({ state }, custome
 
 declare module "../../engine/plan/undo.ts" {
   interface UndoFacts {
-    /** Every form of the customer that is kept, newest first. */
+    /** Newest first. */
     customerForms: readonly DesiredCustomer[];
   }
 }

@@ -4,7 +4,6 @@ import { plan, reads, requests } from "./plan.ts";
 
 export { loanOf } from "./plan.ts";
 
-/** Locks that are lent to people with assets in them (M10; read by M8 and M6). No operation returns one. */
 export const loan = {
   name: "loan",
   types,

@@ -18,7 +18,7 @@ import type { ShapesOf } from "../../engine/model/shape.ts";
 const schemas = {
   target: z.object({ memberGlobalId: z.string() }),
   payload: z.object({ borrowedUsbKey: z.string(), assetIDs: z.array(z.string()) }),
-  /** When the lock was asked for: what is asked for again is another operation. */
+  /** Times of the requests: a new request is a new operation. */
   before: z.record(z.string(), z.string()),
   after: loanSchema,
   context: loanSchema.extend({ enterpriseGlobalId: z.string(), lock: z.string() }),
@@ -31,7 +31,6 @@ declare module "../../engine/model/resource.ts" {
   }
 }
 
-/** M10 went through, or M8 and M6 show that it is so. */
 function lent(operationId: string, { lock, assets, staff, memberGlobalId }: BorrowShapes["context"]): Effect {
   const numbers = assets.map(({ number }) => number);
   return {
@@ -43,8 +42,7 @@ function lent(operationId: string, { lock, assets, staff, memberGlobalId }: Borr
 }
 
 /**
- * M8 says who has the lock, and M6 of every asset whether it is lent; M8 never says which assets are in it. Only both
- * together prove it; neither together show that nothing of it was done.
+ * M8 shows who has the lock, M6 whether an asset is lent, no call which assets are in a lock. Both together prove it.
  */
 async function observe({ id, context }: JournalEntry<BorrowShapes>, snapshot: Snapshot): Promise<Evidence> {
   const { enterpriseGlobalId, memberGlobalId, lock, assets } = context;
@@ -73,7 +71,7 @@ async function observe({ id, context }: JournalEntry<BorrowShapes>, snapshot: Sn
   return { kind: "ambiguous", reason, detail, effect };
 }
 
-/** M10 puts what a member's assets hold into a lock for lending. No operation returns it. */
+/** M10 puts a member's assets into a lock for lending. No call returns it. */
 const borrow: OperationType<BorrowShapes> = {
   endpoint: "M10",
   stages: ["requests"],

@@ -20,20 +20,18 @@ type Given = Pick<Prepared, "customer" | "staff"> & {
 };
 type Borrow = NonNullable<DesiredStaff["borrows"]>[number];
 
-/** Whether the CRM may want something lent to a person of whom the platform is read: M8 says what can be. */
 function mayBorrow({ pending, state, body }: Desired<DesiredStaff>): boolean {
   return pending && state === "current" && (body.borrows ?? []).length > 0;
 }
 
-/** M8 is read if the CRM wants something lent to somebody. */
 export function reads({ staff }: Pick<LoadedCustomer, "staff">): Reads {
   return { loans: staff.some(mayBorrow) };
 }
 
-/** The locks that the CRM wants lent, each asked for once: no operation returns one. */
+/** Each lock is requested once, because no call returns one. */
 export function plan(given: Given, _: unknown, { policies }: Pick<PlanOptions, "policies">): ResourcePlan {
   const wishes: ResourcePlan = { records: "staff", operations: [], changes: [], blocks: [] };
-  /** Whom each lock is asked for, which only one person can have. */
+  /** Only one person can have a lock. */
   const asked = new Map(
     only(given.known.requests, "loan")
       .filter(({ answer }) => answer === null)
@@ -58,7 +56,7 @@ export function plan(given: Given, _: unknown, { policies }: Pick<PlanOptions, "
   return wishes;
 }
 
-/** What is asked for, why it cannot be, or nothing where the CRM asked for exactly this before or M8 and M6 show it. */
+/** Undefined: already requested by the CRM, or M8 and M6 show the loan. */
 function wishedOf(given: Given, staff: Desired<DesiredStaff>, borrow: Borrow): RequestChange | Block | undefined {
   const { known, observed, customer } = given;
   const memberGlobalId = known.staffLinks.get(formatKey(staff.key))?.memberGlobalId;
@@ -99,7 +97,7 @@ function wishedOf(given: Given, staff: Desired<DesiredStaff>, borrow: Borrow): R
   };
 }
 
-/** What the CRM wants may be the loan that is over, or another one: nobody can tell, and nothing is lent by guess. */
+/** The CRM may mean the finished loan or a new one. Nothing is lent by guess. */
 function returned(lock: string): Block {
   const reason =
     `the CRM wants the lock ${lock} lent, but crm-sync lent it already and M8 shows that it was returned. crm-sync ` +
@@ -121,7 +119,6 @@ function wasAsked({ known }: Given, { key }: Desired<DesiredStaff>, lock: string
   );
 }
 
-/** What is to go into which lock, and with whom. */
 export interface MeantLoan {
   staff: RecordKey;
   memberGlobalId: string;
@@ -129,17 +126,12 @@ export interface MeantLoan {
   numbers: readonly string[];
 }
 
-/** What M5, M6 and M8 showed. */
 interface Shown {
   members: readonly ObservedMember[];
   assets: readonly ObservedAsset[];
   loans: readonly ObservedLoan[];
 }
 
-/**
- * The loan with the ids that M10 takes, or why it cannot be made: the lock is not shown by M8 or is lent already, an
- * asset is not held by that member or is lent already, or the member is gone.
- */
 export function loanOf({ staff, memberGlobalId, lock, numbers }: MeantLoan, shown: Shown): Loan | Block {
   if (!shown.members.some((member) => member.globalId === memberGlobalId && !member.deleted))
     return no(
@@ -167,7 +159,7 @@ function no(code: string, reason: string): Block {
   return { code, reason, again: true };
 }
 
-/** Which assets go into a lock, and with whom: M10 takes asset ids, and people speak of numbers. */
+/** M10 takes asset ids, people use numbers. */
 export const loanSchema = z.object({
   staff: z.object({ namespace: z.string(), id: z.string() }),
   memberGlobalId: z.string(),
@@ -178,7 +170,6 @@ export type Loan = z.infer<typeof loanSchema>;
 const schemas = {
   wanted: z.literal("lent"),
   details: loanSchema,
-  /** Numbers of the assets that are in the lock. */
   answer: z.object({ lent: z.array(z.string()) }),
 };
 
@@ -190,7 +181,6 @@ declare module "../../engine/model/resource.ts" {
   }
 }
 
-/** Asked of one lock for lending: that a member's assets go into it (M10). No operation returns it. */
 const loan: RequestType<"loan"> = {
   noun: "lock",
   schemas,
@@ -211,7 +201,6 @@ function loanText(staff: RecordKey, assets: number): string {
   return `lent to ${formatKey(staff)} with ${counted(assets, "asset")}`;
 }
 
-/** One M10 for each lock. A policy rules what the CRM asks for. */
 function lending(customer: RecordKey, request: RequestIn<"loan">): DraftOperation<"borrow-assets"> {
   const { about, askedAt, by, details } = request;
   const { staff } = details;

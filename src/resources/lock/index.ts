@@ -3,7 +3,6 @@ import { types } from "./operations.ts";
 import { plan } from "./plan.ts";
 import { requests, undo } from "./request.ts";
 
-/** Physical locks that are disabled (E6) and enabled (E7). No call shows their state. */
 export const lock = {
   name: "lock",
   types,

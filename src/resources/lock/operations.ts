@@ -19,7 +19,7 @@ type Wanted = LockRequestShapes["wanted"];
 const schemas = {
   target: z.object({}),
   payload: z.object({ assetNums: z.array(z.string()), operatorIdentity: z.string() }),
-  /** When each lock was asked for: a later request for the same lock is another operation. */
+  /** Times of the requests: a new request for a lock is a new operation. */
   before: z.record(z.string(), z.string()),
   after: z.array(z.object({ assetNum: z.string(), licenseType: z.enum(licenseTypes), largeCustomer: z.boolean() })),
   context: z.object({ assetNums: z.array(z.string()) }),
@@ -40,7 +40,7 @@ type Send = (
   call: WriteCall,
 ) => Promise<WriteOutcome<LockResult[]>>;
 
-/** Each lock has a status of its own inside one success. */
+/** Each lock has its own status inside one success. */
 function concluded(
   id: string,
   operation: Bound<LockShapes>["operation"],
@@ -59,7 +59,7 @@ function concluded(
   };
 }
 
-/** A lock that was switched twice and refused contradicts A26. Status 3, try later, says nothing. */
+/** A lock that is refused after a repeated call contradicts A26. Status 3 (try later) proves nothing. */
 function refusedAgain(results: readonly LockResult[]): AssumptionMet[] {
   const refused: readonly number[] = [lockStatuses.doesNotExist, lockStatuses.wrongType];
   return results
@@ -71,7 +71,7 @@ function refusedAgain(results: readonly LockResult[]): AssumptionMet[] {
     }));
 }
 
-/** What was answered of each lock. If nobody asked for one, an undo did, and that is recorded as a request too. */
+/** An undo without an earlier request is recorded as a request too. */
 function answered(
   { customer, before, after, reason }: Draft<LockShapes>,
   wanted: Wanted,
@@ -97,7 +97,7 @@ function answered(
   ];
 }
 
-/** E6 disables physical locks, E7 enables them. No call shows which state a lock has, so the engine sends it again. */
+/** E6 disables physical locks, E7 enables them. No call shows the state, so an unknown outcome is sent again. */
 function switching(wanted: Wanted, send: Send): Omit<OperationType<LockShapes>, "endpoint" | "reversal"> {
   const word = wanted === "locked" ? "disable" : "enable";
   return {
@@ -157,7 +157,7 @@ export const types: { [K in "lock-assets" | "unlock-assets"]: OperationType<Lock
     reversal: { how: "exact", by: "E7" },
     can: {
       ...disable.can,
-      // What a person asks for is counted by no limit: they saw what they asked for.
+      // Limits do not count requests of people.
       removes: {
         thing: "locks",
         count: ({ policy, payload }) => (policy === undefined ? 0 : payload.assetNums.length),

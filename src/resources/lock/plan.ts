@@ -16,10 +16,7 @@ type Given = Pick<Prepared, "customer" | "orders" | "standings"> & {
 };
 type Options = Pick<PlanOptions, "policies" | "takingBlocked">;
 
-/**
- * The locks that the CRM wants switched: the flag of an asset of a placed order differs from what the CRM asked for
- * last. What a person asked for since the order has this form stands until the flag changes again.
- */
+/** A person's request after the order's last change counts until the CRM's flag changes again. */
 export function plan(given: Given, _: unknown, options: Options): ResourcePlan {
   const wishes: ResourcePlan = { records: "orders", operations: [], changes: [], blocks: [] };
   for (const order of given.orders) {
@@ -36,10 +33,7 @@ export function plan(given: Given, _: unknown, options: Options): ResourcePlan {
   return wishes;
 }
 
-/**
- * The CRM's flags where the ledger was built anew: they count as asked for, and nothing is sent for them, since no
- * reading shows whether a lock is disabled, and a person may have enabled it since.
- */
+/** After a rebuild the CRM's flags count as requested and nothing is sent, because no reading shows a lock's state. */
 export function assume(given: Given, policies: Policies): { changes: StateChange[]; told: string[] } {
   const asking: Policies = { ...policies, locks: { ...policies.locks, locked: "apply" } };
   const { changes } = plan(given, undefined, { policies: asking, takingBlocked: undefined });
@@ -87,10 +81,7 @@ function wishedOf(
   }));
 }
 
-/**
- * The numbers of the units of an asset that stand. What the CRM says is its number may be of an order that is not
- * bought, or of another customer: a lock is switched only where this ledger fixed its number to this order.
- */
+/** Only numbers that this ledger fixed to this order: a CRM number may belong to another order or customer. */
 function numbersOf(
   { known, standings }: Given,
   { key }: OrderWithTree,
@@ -98,7 +89,7 @@ function numbersOf(
 ): { numbers: string[]; lost?: Block } {
   const isOwn = (item: EarlierUnit): boolean =>
     item.instanceId === asset.id && item.orderId === key.id && item.namespace === key.namespace;
-  // What the CRM says of a lock that goes on under another order, it says there.
+  // A lock that another order continues gets its flag from that order.
   const renewed = new Set(known.numbers.flatMap((item) => (item.continues?.some(isOwn) === true ? [item.number] : [])));
   const fixed = known.numbers.filter((item) => isOwn(item) && !renewed.has(item.number));
   const numbers = fixed.map(({ number }) => number);
@@ -107,7 +98,7 @@ function numbersOf(
     const stand = new Set(standing.units.flatMap((unit) => (unit.instanceId === asset.id ? [unit.number] : [])));
     return { numbers: numbers.filter((number) => stand.has(number)) };
   }
-  // A purchase that was refused leaves its numbers fixed, and nothing stands under them.
+  // A rejected purchase leaves its numbers fixed but unused.
   if (fixed.length <= asset.quantity) return { numbers };
   const reason =
     `the CRM wants the asset instance ${asset.id} locked or unlocked, but crm-sync does not know which of its ` +
@@ -115,10 +106,9 @@ function numbersOf(
   return { numbers, lost: { code: "order.form-lost", reason, again: true } };
 }
 
-/** Whether the CRM says something else of a lock than it said last, and nobody said otherwise since. */
 function isNew({ known }: Given, { since }: OrderWithTree, number: string, wanted: "locked" | "unlocked"): boolean {
   const last = known.crmAsked.find((asked) => asked.of === "lock" && asked.about === number);
-  // A lock that is bought anew is enabled.
+  // A newly bought lock is enabled.
   const isAsked = last?.gone === true && wanted === "locked" ? false : (last?.wanted ?? "unlocked") === wanted;
   if (isAsked) return false;
   const live = only(known.requests, "lock").find(({ about }) => about === number);

@@ -27,7 +27,7 @@ const { succeeded, doesNotExist, failed, wrongType } = lockStatuses;
 
 const schemas = {
   wanted: z.enum(["locked", "unlocked"]),
-  /** The person says that it is a large-customer lock; no field shows it. */
+  /** A person states that it is a large-customer lock; no field shows it. */
   details: z.object({ licenseType: z.enum(licenseTypes), largeCustomer: z.boolean() }),
   answer: z.object({ status: z.literal([succeeded, doesNotExist, failed, wrongType]) }),
 };
@@ -47,10 +47,7 @@ const verdicts: Record<LockRequestShapes["answer"]["status"], Verdict> = {
   [wrongType]: "refused",
 };
 
-/**
- * Plans the locks that people or the CRM asked to have disabled or enabled (E6, E7): calls for each direction. A person
- * who asks approves; what the CRM asks for is ruled by its policy, in calls of its own.
- */
+/** A person's request is its approval. The CRM's requests follow the policy, in calls of their own. */
 const plan: RequestType<"lock">["plan"] = (customer, due, settings, known) =>
   (["locked", "unlocked"] as const).flatMap((wanted) =>
     [false, true].flatMap((crm) => {
@@ -93,7 +90,6 @@ function change(
   };
 }
 
-/** The orders that want locks switched; none where a person asked. */
 function askedBy(locks: readonly RequestIn<"lock">[], { numbers }: Pick<Known, "numbers">): RecordReference[] {
   const asked = new Set(locks.flatMap(({ by, about }) => (by === theCrm ? [about] : [])));
   const byKey = new Map<string, RecordKey>();
@@ -102,18 +98,16 @@ function askedBy(locks: readonly RequestIn<"lock">[], { numbers }: Pick<Known, "
   return [...byKey.values()].map((order) => ({ stream: "orders", ...order }));
 }
 
-/** What limits count: a disabled lock. */
 export function weightOf(count: number, wanted: LockRequestShapes["wanted"]): Weight {
   return wanted === "locked" ? { ...noWeight, locks: count } : noWeight;
 }
 
-/** Asked of one lock: that it is disabled (E6) or enabled (E7). Each lock has a status of its own (A26). */
 const lock: RequestType<"lock"> = {
   noun: "lock",
   schemas,
   commands: { locked: "lock", unlocked: "unlock" },
   isOfAsset: true,
-  // One for both directions: what is asked for now waits for what was asked for before.
+  // One subject for both directions, so that a new request waits for the earlier one.
   subject: (customer) => `locks:${formatKey(customer)}`,
   verdict: ({ status }) => verdicts[status],
   stands({ wanted, answer }) {
@@ -127,17 +121,14 @@ const lock: RequestType<"lock"> = {
 
 export const requests = { lock };
 
-/** What an E6 disabled is enabled again. */
 function undoLocked(row: DoneOperation<"lock-assets">, of: Undoing): Undoes {
   return switchedBack(row, of, "unlocked");
 }
 
-/** What an E7 enabled is disabled again. */
 function undoUnlocked(row: DoneOperation<"unlock-assets">, of: Undoing): Undoes {
   return switchedBack(row, of, "locked");
 }
 
-/** Lock by lock, where it still is as the call left it. */
 function switchedBack(
   row: DoneOperation<"lock-assets" | "unlock-assets">,
   { given, run }: Undoing,
@@ -170,5 +161,4 @@ function switchedBack(
   };
 }
 
-/** What takes back a done operation of each type. */
 export const undo = { "lock-assets": undoLocked, "unlock-assets": undoUnlocked };

@@ -8,7 +8,6 @@ import { productsOf } from "./model.ts";
 import type { PlannedProduct } from "./records.ts";
 import { Limits, observedTerms } from "./terms.ts";
 
-/** Products that a message names. */
 const mostNamed = 5;
 
 function some(texts: readonly string[], between: "; " | ", "): string {
@@ -16,10 +15,7 @@ function some(texts: readonly string[], between: "; " | ", "): string {
   return `${texts.slice(0, mostNamed).join(between)}${more > 0 ? `${between === "; " ? ";" : ""} and ${more} more` : ""}`;
 }
 
-/**
- * The products of an order that the platform does not show under its channel order number, each in words; [] where it
- * shows all of them: every product of the tree, packages included, under as many asset numbers as its asset counts.
- */
+/** Products that M7 does not show under as many asset numbers as wanted, in words; [] if it shows all. */
 export function notShown(order: OrderWithTree, shown: ShownOrder): string[] {
   const { assets, faults } = order.tree;
   const [fault] = faults;
@@ -35,7 +31,6 @@ export function notShown(order: OrderWithTree, shown: ShownOrder): string[] {
   return some ? missing : ["it has no product that could be compared"];
 }
 
-/** Why an order waits that the platform shows in part: it is neither placed nor not placed. */
 export function shownInPart(order: Desired<DesiredOrder>, channelOrderId: string, missing: readonly string[]): Block {
   const reason =
     `the platform shows only a part of the order ${formatKey(order.key)} (channel order number ${channelOrderId}), ` +
@@ -44,7 +39,6 @@ export function shownInPart(order: Desired<DesiredOrder>, channelOrderId: string
   return { code: "order.shown-in-part", reason, again: true };
 }
 
-/** Why an order waits that the platform shows in another form than the CRM gives: what stands of it nobody knows. */
 export function shownInOtherForm(
   order: Desired<DesiredOrder>,
   channelOrderId: string,
@@ -57,7 +51,6 @@ export function shownInOtherForm(
   return { code: "order.shown-otherwise", reason, again: true };
 }
 
-/** Why an order waits that is shown with amendments which this ledger did not make. */
 export function amendedElsewhere(
   order: Desired<DesiredOrder>,
   channelOrderId: string,
@@ -71,7 +64,6 @@ export function amendedElsewhere(
   return { code: "order.amended-elsewhere", reason, again: true };
 }
 
-/** Why an order waits that enterprises of other customers show. `otherwise`: how they show it otherwise. */
 export function shownAtAnother(
   order: Desired<DesiredOrder>,
   places: readonly { customer: RecordKey }[],
@@ -89,7 +81,6 @@ export function shownAtAnother(
   return { code: "order.shown-elsewhere", reason, again: true };
 }
 
-/** Why an order waits that a restored ledger had as placed, and of which nothing is shown any more. */
 export function placedBefore(order: Desired<DesiredOrder>): Block {
   const reason =
     `the restored backup contains the order ${formatKey(order.key)} as placed, but the platform does not show the ` +
@@ -97,7 +88,6 @@ export function placedBefore(order: Desired<DesiredOrder>): Block {
   return { code: "order.placed-before-restore", reason, again: true };
 }
 
-/** Why an order waits that may be placed for another customer, who could not be looked at. */
 export function maybeMoved(
   order: Desired<DesiredOrder>,
   { customer, why, count }: { customer: RecordKey; why: string; count: number },
@@ -111,7 +101,6 @@ export function maybeMoved(
   return { code: "order.maybe-moved", reason, again: true };
 }
 
-/** Why an order waits that is not shown, where not being shown proves nothing. */
 export function maybeThere(
   order: Desired<DesiredOrder>,
   why: { bareAssets: readonly string[]; hiddenType: string | undefined; isMade: boolean },
@@ -135,9 +124,7 @@ export function maybeThere(
 }
 
 /**
- * What the platform shows under the numbers of an order otherwise than its form in the CRM says, each in words: a
- * product in another form, under more asset numbers, or one that the order does not have. What M7 leaves empty, and a
- * limit of an unknown unit (A20), says nothing.
+ * How M7 shows an order differently than the CRM, in words. Empty values and limits of unknown unit (A20) are skipped.
  */
 export function otherThanWanted(
   { tree }: Pick<OrderWithTree, "tree">,
@@ -163,10 +150,7 @@ export function otherThanWanted(
   return otherwise;
 }
 
-/**
- * Products that are shown under one asset number by several purchases of an order, each in words. A unit has a product
- * once: the one is to be taken away still, and nobody knows which.
- */
+/** Products that several purchases show under one asset number, in words. Nobody knows which one should go. */
 export function shownTwice(purchases: readonly ShownOrder[]): string[] {
   const seen = new Set<string>();
   const twice = new Set<string>();
@@ -180,7 +164,6 @@ export function shownTwice(purchases: readonly ShownOrder[]): string[] {
   return [...twice];
 }
 
-/** What a person calls the terms that M7 shows, where that is not their name. */
 const words: Readonly<Record<string, string>> = {
   uri: "product",
   nodes: "number of nodes",

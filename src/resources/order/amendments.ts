@@ -27,23 +27,20 @@ import {
 import { endingsOf, removedWithoutCall, wholeUnit, type EndingPolicy } from "./removal-parts.ts";
 import { passwordsWiped } from "../../engine/model/state-parts.ts";
 
-/** A placed order with what stands of it and what the CRM says of it now. */
 export interface Placed {
   order: OrderWithTree;
   placed: PlacedOrder;
   standing: OrderStanding;
 }
 
-/** What an amendment is planned from. */
 export interface AmendmentGiven {
   known: Pick<Known, "assignments" | "numbers">;
   staff: LoadedCustomer["staff"];
   sealed?: ReadonlySet<string> | undefined;
-  /** Subjects of the purchases that are to take over an instance of the order and do not stand yet. */
+  /** Purchases that will take over an instance of this order and are not done yet. */
   takersOf?: (instanceId: string) => readonly string[];
 }
 
-/** What each step of an amendment looks at. */
 interface Amending extends Placed, Pick<PlanOptions, "policies"> {
   given: AmendmentGiven;
   difference: OrderDifference;
@@ -51,9 +48,8 @@ interface Amending extends Placed, Pick<PlanOptions, "policies"> {
 }
 
 /**
- * Plans the changes that make a placed order agree with the CRM. New products are bought (E5) under a channel order
- * number of their own, replaced ones beside their old form, and ended ones go to the removals. An amount is recorded
- * without a call. If nothing differs any more, the form counts as agreed.
+ * Plans the changes that make a placed order agree with the CRM. Purchases (E5) get a new channel order number, and
+ * replacements are bought before the old form is removed. Without differences the form counts as agreed.
  */
 export function planAmendment(
   given: AmendmentGiven,
@@ -86,7 +82,6 @@ export function planAmendment(
   ]);
 }
 
-/** What is planned where a policy lets it happen; else nothing, or that it is only reported. */
 function underPolicy(
   { policies }: Amending,
   policy: PolicyName,
@@ -98,18 +93,17 @@ function underPolicy(
   return considered === "nothing" ? {} : blockedBy(considered);
 }
 
-/** Whether anything is wanted that does not stand, so that its licence passwords may be needed. */
 function lacksSomething({ added, replaced, assetChanged }: OrderDifference): boolean {
   return added.length > 0 || replaced.length > 0 || assetChanged.length > 0;
 }
 
-/** What is bought, and what all that ends waits for: whatever has to be bought, whether it can be or not. */
+/** `needs`: the purchases that removals wait for, even if those cannot be made now. */
 interface Buying {
   plan: Partial<OrderPlan>;
   needs: Need[];
 }
 
-/** Each purchase is planned on what stands, so what else there is comes once that is done. */
+/** Each purchase is planned on the existing state, so further purchases follow after it. */
 function buyWhatIsLacking(of: Amending): Buying {
   const { order, policies, make } = of;
   const { added, replaced: all } = of.difference;
@@ -129,7 +123,7 @@ function buyWhatIsLacking(of: Amending): Buying {
     buy(of, now, { make, later }),
     rest === undefined ? {} : blockedBy(rest),
   ]);
-  // No operation of this plan buys the rest.
+  // No operation of this plan buys the rest, so this need stays open.
   const rests = rest === undefined ? [] : [`the rest of ${subjectOf(order)}`];
   return { plan, needs: ordersNeeded([subjectOf(order), ...rests]) };
 }
@@ -138,7 +132,6 @@ function ordersNeeded(subjects: readonly string[]): Need[] {
   return subjects.map((subject) => ({ stage: "orders", subject }));
 }
 
-/** What a purchase is the first step of: the second one is planned once the platform shows that it was done. */
 function thenGone(bought: readonly unknown[], orderType: string, old: string): string {
   return bought.length === 0 ? "" : `; then: E5 ${orderType} of ${old}, once M7 shows what was bought`;
 }
@@ -152,7 +145,7 @@ function replacedText({ order, difference: { replaced } }: Amending): string {
   return `${counted(replaced.length, "product")} of the order ${formatKey(order.key)} with other terms: ${fields}`;
 }
 
-/** Buys units that take the place of those whose asset is wanted otherwise: no call changes an asset. */
+/** Buys replacements for units whose asset has other terms, because no call can change an asset. */
 function replaceAssets(of: Amending): Buying {
   const { assetChanged } = of.difference;
   if (assetChanged.length === 0) return { plan: {}, needs: [] };
@@ -182,7 +175,6 @@ function isFound({ products }: EndedPart): boolean {
   return products.every((item) => item.found === true);
 }
 
-/** What had ended and M7 shows again goes again. */
 function endFound(of: Amending, needs: Need[]): Partial<OrderPlan> {
   const { order, standing, difference } = of;
   const parts = difference.ended.filter(isFound);
@@ -192,10 +184,7 @@ function endFound(of: Amending, needs: Need[]): Partial<OrderPlan> {
   return underPolicy(of, why, what, () => ({ endings: [endingsOf(standing, parts, { why, what, needs })] }));
 }
 
-/**
- * `needs`: what is bought may take the place of what ends, such as a line that got another id, or a number that was
- * exchanged.
- */
+/** Removals wait for the purchases in `needs`, which may replace them: a line with a new id, an exchanged number. */
 function endUnwanted(of: Amending, needs: Need[]): Partial<OrderPlan> {
   const { order, standing, difference } = of;
   const { emptied } = difference;
@@ -213,7 +202,7 @@ function endUnwanted(of: Amending, needs: Need[]): Partial<OrderPlan> {
   return underPolicy(of, why, what, () => ({ endings, ...endEmptied(of) }));
 }
 
-/** Nothing is sent for a unit of which nothing is left; it stays while something else is to go on under its number. */
+/** Sends nothing for an empty unit. It stays while another purchase will continue its number. */
 function endEmptied({ standing, difference, given }: Amending): Pick<OrderPlan, "changes" | "blocks"> {
   const { takersOf = () => [], known } = given;
   const subjects = difference.emptied.map(({ instanceId }) => takersOf(instanceId));
@@ -226,7 +215,6 @@ function endEmptied({ standing, difference, given }: Amending): Pick<OrderPlan, 
   };
 }
 
-/** The old form of what stands in the wanted form too; a whole unit where the asset itself has another form. */
 function endSuperseded(of: Amending, why: "orders.replaced" | "orders.assetChanged"): Partial<OrderPlan> {
   const { order, standing, difference } = of;
   const parts = difference.superseded.filter(({ whole }) => whole === (why === "orders.assetChanged"));
@@ -236,9 +224,8 @@ function endSuperseded(of: Amending, why: "orders.replaced" | "orders.assetChang
 }
 
 /**
- * Records amounts, which go to no service. The CRM's new amounts leave out what is to end: while that is still on the
- * platform, the old amounts of these products are the true ones. That of the whole order is, while anything of it is to
- * be bought or to end.
+ * Records amounts; no service gets them. The new amounts of the CRM leave out parts that end. So the old amounts stay
+ * valid while those parts exist. The order's own amount waits until nothing is left to buy or remove.
  */
 function keepPrices(of: Amending): Partial<OrderPlan> {
   const { order, standing, difference } = of;
@@ -254,13 +241,11 @@ function keepPrices(of: Amending): Partial<OrderPlan> {
   });
 }
 
-/** How much goes: "1 asset and 2 products". */
 function partsText(parts: readonly Pick<EndedPart, "whole" | "products">[]): string {
   const products = parts.reduce((sum, part) => sum + part.products.length, 0);
   return countedParts(parts.filter((part) => part.whole).length, products);
 }
 
-/** Names that changed, the first of them. */
 function wordingOf({ wording }: OrderDifference): string {
   const named = wording
     .slice(0, 3)
@@ -269,17 +254,15 @@ function wordingOf({ wording }: OrderDifference): string {
   return `only words changed (${named.join("; ")}${more}), and no call changes them`;
 }
 
-/** How something is bought. `gone`: what it takes the place of; `reason`: why, unless the order has more. */
+/** `gone`: the vanished parts that it replaces; `reason` replaces the default text; `later`: the step after it. */
 interface Purchasing {
   make: PurchaseMaker;
   policy?: PolicyName;
   gone?: GoneItem[];
   reason?: string;
-  /** What goes after it. */
   later?: string;
 }
 
-/** Plans the E5 of what is bought for an order that is placed, or says why it cannot be made. */
 export function buy(
   { order, placed, standing }: Placed,
   purchases: readonly Purchase[],

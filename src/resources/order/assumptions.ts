@@ -1,10 +1,9 @@
 import { isAsync, productsInAsset, type AssetRecord, type OrderShapes, type ProductRecord } from "./payload.ts";
 import type { AssumptionMet, Resting } from "../../engine/model/assumptions-met.ts";
 
-/** Licence types of which the contract calls the authorization a cloud one (A39). */
+/** The contract calls the authorization of these licence types a cloud one (A39). */
 const cloudPrefix = "cloud_";
 
-/** What a purchase (E5, new_buy) rests on, by what is in it. */
 export function restsOfOrder({
   orderList,
   syncMode,
@@ -22,7 +21,7 @@ export function restsOfOrder({
   return [...rests.values()];
 }
 
-/** What a refusal names that does not take packages as they are sent (A23), and their parents (A24). */
+/** Fields in rejections of packages (A23) and of their parents (A24). */
 const packageFields = ["products", "merchandises", "licenseOrderProductList"];
 const parentFields = ["parentCrmProductId", "parentMerchandiseNum"];
 
@@ -38,7 +37,6 @@ function restsOfAsset(asset: AssetRecord): Resting[] {
   ];
 }
 
-/** The unit of limits in time, where there are any (A20). */
 export function restsOfLimits(
   of: "assets" | "products",
   { limitStartDate, limitEndDate }: Pick<ProductRecord, "limitStartDate" | "limitEndDate">,
@@ -60,10 +58,7 @@ function restsOfProduct(product: ProductRecord): Resting[] {
   ];
 }
 
-/**
- * What sequences other than those that were sent show (A17): as many as were sent, each once. An answer that lacks or
- * repeats one says nothing of how records are counted.
- */
+/** Sequences that differ from the sent ones (A17). An incomplete or repeating answer proves nothing. */
 export function otherSequences(
   sent: { orderList: readonly { sequence: number }[] },
   answered: readonly { sequence?: number | null | undefined }[],

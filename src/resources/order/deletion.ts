@@ -19,7 +19,6 @@ import { references } from "../../engine/model/references.ts";
 import type { ShapesOf } from "../../engine/model/shape.ts";
 import type { StateChange } from "../../engine/model/state.ts";
 
-/** A time in the form that the settings name. */
 const time = z.union([z.string(), z.number(), z.null()]).optional();
 
 const deletedProduct = z.object({
@@ -32,10 +31,7 @@ const deletedProduct = z.object({
 });
 export type DeletedProduct = z.infer<typeof deletedProduct>;
 
-/**
- * What a delete order says: of the customer what the contract lists, and more with `deleteShape: full` (A18);
- * `srcLicenseOrderId` is the licence order that granted what goes. An empty one fits the contract of no kind but one.
- */
+/** `deleteShape: full` adds customer fields (A18). Only `delete-everywhere` may leave `srcLicenseOrderId` empty. */
 const deleteRecord = z.object({
   sequence: z.number(),
   customerId: references.customerId.optional(),
@@ -49,22 +45,20 @@ const deleteRecord = z.object({
 });
 export type DeleteRecord = z.infer<typeof deleteRecord>;
 
-/** One thing of an order that goes from an asset: `product: null` is the whole asset with all that it holds. */
+/** `product: null`: the whole asset with its contents. */
 const goingItem = removedItem.extend({
   number: z.string(),
   assetId: z.string(),
-  /** Another unit has the number too, so it stays. */
+  /** Another unit has the number too, so the number stays. */
   shared: z.literal(true).optional(),
 });
 
 const going = z.object({
   items: z.array(goingItem),
-  /** What M7 showed of each asset as the order's own: nothing of it is there afterwards. */
   products: z.array(z.object({ assetId: z.string(), crmProductId: z.string(), licenseOrderId: z.string().nullable() })),
-  /** Asset numbers that somebody holds by our doing and that go. */
+  /** Removed asset numbers that crm-sync had assigned to people. */
   held: z.array(z.string()),
 });
-/** What an E5 takes away of one order. */
 export type Going = z.infer<typeof going>;
 
 export const deletionSchemas = {
@@ -75,12 +69,11 @@ export const deletionSchemas = {
     syncMode: z.string(),
     orderList: z.array(deleteRecord),
   }),
-  /** What a deletion without a licence order would take along, in words, as it was when it was planned. */
   before: z.object({ also: z.array(z.string()) }).nullable(),
   after: going.extend({
-    /** How many products count as taken away: what stands in a new form is not. */
+    /** Removed products that count; a product with a new form does not. */
     counted: z.int(),
-    /** How the order stood when this was planned: on another standing it is not sent. No part of what is done. */
+    /** The order's state at planning. If it changed, the operation is not sent. */
     lastStep: z.int(),
     agreed: z.string().nullable(),
   }),
@@ -92,10 +85,7 @@ export const deletionSchemas = {
 };
 export type DeletionShapes = ShapesOf<typeof deletionSchemas>;
 
-/**
- * What stands no more. The ledger counts products, each once for every asset number; an asset number that went whole
- * is never used again by us, and whoever held it holds it no more.
- */
+/** Products are counted once per asset number. A removed number is never used again, and its holder loses it. */
 export function removed(operationId: string, customer: RecordKey, order: RecordKey, going: Going): Effect {
   const { items, products, held } = going;
   const numbers = items.flatMap((item) => (item.product === null && item.shared !== true ? [item.number] : []));
@@ -122,11 +112,10 @@ export function removed(operationId: string, customer: RecordKey, order: RecordK
   };
 }
 
-/** The part of what is to go that is gone from some assets. */
 function partOf(going: Going, gone: ReadonlySet<string>): Going {
   const items = going.items.filter((item) => gone.has(keyOf(item.assetId, item.product, item.licenseOrderId)));
   const numbers = new Set(items.flatMap((item) => (item.product === null ? [item.number] : [])));
-  // Each product once: what went of an asset that is still there is found when the rest of that asset goes.
+  // Products of an asset that still exists count when the whole asset is removed.
   const ended = new Set(items.map((item) => keyOf(item.assetId, item.product, item.licenseOrderId)));
   const counts = (item: Going["products"][number]): boolean =>
     ended.has(keyOf(item.assetId, null, null)) ||
@@ -143,9 +132,8 @@ function keyOf(assetId: string, product: string | null, licenseOrderId: string |
 }
 
 /**
- * What M7 shows of each asset by its id, whatever M6 and E8 show: they have no total, so what they leave out proves
- * nothing. An asset is gone where M7 says so (60024) or shows nothing of ours and something else; bare answers say
- * nothing (A43).
+ * Reads each asset by its id in M7: M6 and E8 have no total, so their silence proves nothing. An asset is gone if M7
+ * says so (60024), or shows other products and none of ours. Empty answers prove nothing (A43).
  */
 export async function readDeletion(entry: JournalEntry<DeletionShapes>, snapshot: Snapshot): Promise<Evidence> {
   const { context, operation } = entry;
@@ -182,7 +170,6 @@ export async function readDeletion(entry: JournalEntry<DeletionShapes>, snapshot
   return { kind: "not-found", detail, partEffect: part.items.length === 0 ? undefined : effect };
 }
 
-/** Checks a bound deletion against what the contract allows of its kind, and makes its call. */
 export function prepareDeletion(
   bound: Pick<Bound<DeletionShapes>, "operation" | "wire">,
   schema: z.ZodType<BatchOrderRequest>,
@@ -194,7 +181,6 @@ export function prepareDeletion(
   }));
 }
 
-/** What a deletion depends on, by what it removes. */
 export function restsOfDeletion(payload: DeletionShapes["payload"]): Resting[] {
   const types = [...new Set(payload.orderList.map(({ licenseType }) => licenseType))];
   return [

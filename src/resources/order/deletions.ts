@@ -25,7 +25,6 @@ import {
 } from "./removal-parts.ts";
 import type { Limits } from "./terms.ts";
 
-/** The delete orders of one CRM order, or why they cannot be made as they have to be. */
 export function deletionsOf(
   removing: Removing,
   parts: readonly RemovalPart[],
@@ -62,7 +61,7 @@ function deletion(removing: Removing, body: DesiredCustomer, { ending, packaged,
   const { settings } = removing;
   const takesAssets = batches.some((batch) => batch.asset);
   const kind = packaged ? "delete-package-products" : takesAssets ? "delete-assets" : "delete-products";
-  // An asset number of two units is named once in a record.
+  // A record names the asset number of two units only once.
   const named = grouped(batches, (batch) => batch.number).flatMap(([first, own]) => {
     const rows = own.flatMap((batch) => batch.rows);
     return recordsOf(removing, body, first, rows);
@@ -76,7 +75,6 @@ function deletion(removing: Removing, body: DesiredCustomer, { ending, packaged,
   return removal(removing, { ending, kind, batches, orderList });
 }
 
-/** What of one asset number goes, by the licence order that brought it. */
 function recordsOf(
   removing: Removing,
   body: DesiredCustomer,
@@ -92,14 +90,12 @@ function recordsOf(
   }));
 }
 
-/** One delete order. `reason`: why, unless that is what ends. */
 interface Deletion extends Pick<RemovalCall, "ending" | "batches"> {
   kind: RemovalKind;
   orderList: DeleteRecord[];
   reason?: string;
 }
 
-/** An operation that takes these away by these records. */
 function removal(
   { given, settings, limits }: Removing,
   { ending, kind, batches, orderList, reason = ending.what }: Deletion,
@@ -133,7 +129,7 @@ function removal(
   };
 }
 
-/** What counts as gone with the answer: what is named. What else of it goes along is seen by the next M7. */
+/** Counts only named products as removed. The next M7 shows what else went. */
 function goingOf(batches: readonly Batch[], { known }: RemovalsGiven, limits: Limits): Going {
   const ours = heldNumbers(known);
   return {
@@ -149,7 +145,6 @@ function goingOf(batches: readonly Batch[], { known }: RemovalsGiven, limits: Li
   };
 }
 
-/** What does not stand any more afterwards: of a unit of which nothing is wanted all that is left of it. */
 function itemsOf(
   { unit: { instanceId, unit }, number, shared, asset, reading, rows, ends }: Batch,
   limits: Limits,
@@ -167,7 +162,6 @@ function itemsOf(
   }));
 }
 
-/** The products of one asset number as a deletion names them: those that it cannot tell apart once. */
 function productsOf(rows: readonly GoingRow[], limits: Limits): DeletedProduct[] {
   return namedRows(rows, limits).map(({ row, standing }) => {
     const start = limits.shown(row.limitStartTime);
@@ -184,7 +178,6 @@ function productsOf(rows: readonly GoingRow[], limits: Limits): DeletedProduct[]
   });
 }
 
-/** What a delete order says of the customer (A18). */
 function customerFields(
   { given: { numbers, known }, settings }: Removing,
   body: DesiredCustomer,
@@ -214,16 +207,15 @@ function customerFields(
   };
 }
 
-/** A product that M7 shows under an asset number. */
 interface Shown {
   number: string;
   row: ProductInstance;
 }
 
 /**
- * A deletion from all orders of the customer, because neither M7 nor the ledger knows the licence order. A person
- * approves this one call, and is told what else it would remove. If that changes, it is another call; if it would remove
- * something that is wanted, there is none. Never of a cloud type: its deletion must name the licence order (A19).
+ * A deletion from all orders of the customer, because nobody knows the licence order. A person approves it and sees
+ * what
+ * else it removes. Never for a cloud type (A19), and never if it would remove a wanted product.
  */
 function everywhere(removing: Removing, body: DesiredCustomer, part: RemovalPart, item: GoingRow): Removal | Block {
   const { settings, limits } = removing;
@@ -267,7 +259,6 @@ function everywhere(removing: Removing, body: DesiredCustomer, part: RemovalPart
   };
 }
 
-/** Why nothing goes out of all orders now. */
 function notEverywhere({ given, settings, buys }: Removing, licenseType: string, unknown: string): Block | undefined {
   if (settings.cloudTypes.some((type) => type === licenseType)) {
     const reason =
@@ -293,14 +284,12 @@ function othersLike({ given, limits }: Removing, row: ProductInstance): Shown[] 
   );
 }
 
-/** Whether it stands by our doing, and nobody says that it is to go. */
 function isWanted({ given: { known }, unwanted }: Removing, { number, row }: Shown): boolean {
   if (unwanted.has(unwantedName(number, row))) return false;
   const isOurs = known.numbers.some((fixed) => fixed.number === number);
   return isOurs || [...known.placedOrders.values()].some(({ channelOrderId }) => channelOrderId === row.channelOrderId);
 }
 
-/** Names a product by one purchase under an asset number. */
 export function unwantedName(
   number: string,
   { crmProductId, channelOrderId }: Pick<ProductInstance, "crmProductId" | "channelOrderId">,

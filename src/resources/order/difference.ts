@@ -14,7 +14,7 @@ import { grouped } from "../../base/lists.ts";
 import { changedAssetTerms, changedTerms, endedIn, isSame } from "./terms.ts";
 import type { PlannedAsset, PlannedPackage, PlannedProduct } from "./records.ts";
 
-/** What the CRM wants of an order for one customer. No assets: nothing, since it was cancelled, is gone, or moved. */
+/** The wanted state for one customer. No assets: the order was cancelled, deleted or moved. */
 export interface WantedOrder {
   assets: readonly PlannedAsset[];
   amount: Money | undefined;
@@ -23,59 +23,50 @@ export interface WantedOrder {
 export interface AddedPart {
   asset: PlannedAsset;
   unit: number;
-  /** The unit that stands; undefined where the whole unit is new. */
+  /** Undefined: the whole unit is new. */
   standing: StandingUnit | undefined;
-  /** The number that the CRM gave to a new unit. */
   given: string | undefined;
-  /** Those of the asset's own that do not stand in the unit. */
   products: readonly PlannedProduct[];
-  /** Outermost packages that do not stand in it. */
   packages: readonly PlannedPackage[];
 }
 
-/** What of one unit nobody wants any more. */
 export interface EndedPart {
   unit: StandingUnit;
-  /** The unit itself goes with everything that stands in it; else it stays, also where nothing is left in it. */
+  /** The whole unit ends. Otherwise the unit stays, even if it becomes empty. */
   whole: boolean;
   products: readonly StandingProduct[];
-  /** Packages among whose products these are (A42). */
+  /** The packages that contain these products (A42). */
   packages: readonly StandingPackage[];
-  /** What stands in its place: nothing goes before all of that is shown as it was bought. */
+  /** The replacement. Nothing is removed before M7 shows all of it as bought. */
   by?: Replacing | undefined;
 }
 
-/** What of one unit takes the place of something, each product by its own purchase. None: not all of it stands. */
+/** The replacement in one unit. No products: it is not complete yet. */
 export interface Replacing {
   unit: StandingUnit;
   products: readonly StandingProduct[];
 }
 
-/** A product or package that is wanted with other terms than it stands with. */
 export interface ReplacedPart {
   asset: PlannedAsset;
   unit: StandingUnit;
-  /** All forms that stand. */
   from: readonly StandingProduct[];
   to: { product: PlannedProduct } | { package: PlannedPackage };
   fields: readonly string[];
 }
 
-/** The old form of what stands in the wanted form too. */
 export interface SupersededPart extends EndedPart {
   by: Replacing;
 }
 
-/** A unit whose asset is wanted with other terms; no call changes an asset. */
+/** A unit whose asset has other terms in the CRM. No call can change an asset. */
 export interface AssetPart {
   asset: PlannedAsset;
   unit: StandingUnit;
-  /** Of the unit that takes its place. */
   newUnit: number;
   fields: readonly string[];
 }
 
-/** A name that differs and nothing else. */
 export interface WordingChange {
   instanceId: string;
   field: string;
@@ -83,7 +74,7 @@ export interface WordingChange {
   to: string;
 }
 
-/** An amount that differs; `product: null` is the order's own. */
+/** `product: null`: the amount of the whole order. */
 export interface PriceChange {
   product: string | null;
   from: Money | undefined;
@@ -93,7 +84,7 @@ export interface PriceChange {
 export interface OrderDifference {
   added: AddedPart[];
   ended: EndedPart[];
-  /** Units that nobody wants any more and of which nothing is left: no call takes anything away for them. */
+  /** Unwanted units without contents. Their removal needs no call. */
   emptied: StandingUnit[];
   replaced: ReplacedPart[];
   superseded: SupersededPart[];
@@ -107,8 +98,7 @@ export function wantedOf(order: OrderWithTree): WantedOrder {
 }
 
 /**
- * What has to happen so that what stands of an order is what the CRM wants. `held`, `named`: asset numbers that somebody
- * holds, and that the CRM names for somebody (`inOrderToStay`); `reserved`: units whose place no new one takes.
+ * `held`, `named`: numbers that somebody has, or that the CRM names for somebody. `reserved`: units with taken indexes.
  */
 export function differenceOf(
   standing: OrderStanding,
@@ -119,7 +109,7 @@ export function differenceOf(
   const byInstance = Map.groupBy(standing.units, ({ instanceId }) => instanceId);
   const ids = new Set(wanted.assets.map(({ id }) => id));
   const unwanted = [...byInstance].flatMap(([id, units]) => (ids.has(id) ? [] : units));
-  // An order of which nothing stands costs what the form says from which it is bought.
+  // If nothing of the order exists, its next purchase sets the amount.
   const costsOther = ids.size > 0 && hasProducts(standing) && !isSame(standing.amount, wanted.amount);
   const difference = joined([
     ...wanted.assets.flatMap((asset) => compareAsset(asset, byInstance.get(asset.id) ?? [], facts)),
@@ -158,14 +148,13 @@ function joined(parts: readonly Difference[]): OrderDifference {
   };
 }
 
-/** What becomes of the units that stand of one asset, and which new ones there are. */
 function compareAsset(asset: PlannedAsset, units: readonly StandingUnit[], facts: Facts): Difference[] {
   const given = new Set(asset.assetNumbers);
   const { kept, changed, surplus, outdated, numbers } = placesOf(asset, units, facts);
   const reserved = (facts.reserved ?? []).filter((unit) => unit.instanceId === asset.id);
   const free = freeUnits([...units, ...reserved]);
   const lacking = Math.max(0, asset.quantity - numbers.length - kept.length - changed.length);
-  // Each takes the next free index: numbers that the CRM gives, then units in the place of changed ones, then the rest.
+  // Free indexes go to the numbers from the CRM first, then to replacements, then to the rest.
   const numbered = numbers.map((number) => newUnit(asset, free.next().value, number));
   const inPlaceOf = changed.map((unit) => {
     return { asset, unit, newUnit: free.next().value, fields: changedAssetTerms(unit.asset, asset) };
@@ -179,17 +168,14 @@ function compareAsset(asset: PlannedAsset, units: readonly StandingUnit[], facts
   ];
 }
 
-/** What each unit of an asset is to the quantity and the numbers that the CRM wants. */
 interface Places {
-  /** They stay, and their contents are compared. */
   kept: StandingUnit[];
-  /** Their asset is wanted with other terms: so many stay until there is another unit in the place of each. */
+  /** Units with other asset terms. Each stays until its replacement exists. */
   changed: StandingUnit[];
-  /** They are as wanted, and too many. */
   surplus: StandingUnit[];
-  /** Their asset is wanted with other terms, and there is another unit in their place. */
+  /** Units with other asset terms whose replacement exists. */
   outdated: StandingUnit[];
-  /** Numbers that the CRM gives and no unit has: each replaces a unit, unless it may belong to one of unknown number. */
+  /** Numbers from the CRM that no unit has. Each replaces a unit, unless a unit of unknown number may have it. */
   numbers: string[];
 }
 
@@ -220,7 +206,7 @@ function placesOf(asset: PlannedAsset, units: readonly StandingUnit[], facts: Fa
 }
 
 const nothingKnown = { wanted: [], lacking: 0 };
-/** What of a unit is as the CRM wants it. In one whose asset is wanted with other terms, nothing is ever bought. */
+/** The wanted products of a unit and the number of missing parts. Nothing is ever bought in a unit with other terms. */
 function contentsOf(asset: PlannedAsset, unit: StandingUnit): { wanted: readonly StandingProduct[]; lacking: number } {
   if (changedAssetTerms(unit.asset, asset).length > 0) return nothingKnown;
   const { added, ended, superseded, replaced } = joined(compareContents({ asset, unit }));
@@ -232,7 +218,6 @@ function contentsOf(asset: PlannedAsset, unit: StandingUnit): { wanted: readonly
   return { wanted: unit.products.filter((product) => !unwanted.includes(product)), lacking };
 }
 
-/** Indexes that no unit has, the smallest first. */
 function* freeUnits(units: readonly StandingUnit[]): Generator<number, never> {
   const taken = new Set(units.map((unit) => unit.unit));
   for (let unit = 0; ; unit += 1) if (!taken.has(unit)) yield unit;
@@ -243,7 +228,7 @@ function newUnit(asset: PlannedAsset, unit: number, given: string | undefined): 
   return { asset, unit, standing: undefined, given, products, packages };
 }
 
-/** Units that another purchase brought under numbers that the CRM gives, in the place of one that it gives no more. */
+/** Units of another purchase with numbers from the CRM that replace a unit whose number the CRM dropped. */
 function exchangedFor(
   old: StandingUnit,
   kept: readonly StandingUnit[],
@@ -257,7 +242,6 @@ function exchangedFor(
   );
 }
 
-/** A unit in which nothing stands any more has nothing that could be taken away. `by`: what stands in its place. */
 function endUnit(unit: StandingUnit, by?: StandingUnit): Difference {
   const { products, packages } = unit;
   if (products.length === 0) return { emptied: [unit] };
@@ -327,7 +311,7 @@ function compareProduct(within: Within, forms: readonly StandingProduct[], produ
   };
 }
 
-/** Compares a package as it stands. `gone`: what of it nobody wants any more, where nothing else of it differs. */
+/** `gone`: the unwanted products of the package, if the package differs in nothing else. */
 function comparePackage(
   within: Within,
   forms: readonly StandingPackage[],

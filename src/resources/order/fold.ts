@@ -25,91 +25,74 @@ import type {
 } from "./state/changes.ts";
 import { compareBytes, isSameKey } from "../../engine/model/state-part.ts";
 
-/** What a standing is made from. */
 export interface StandingParts {
-  /** Forms of the order, by version: the one that was placed, and those that steps were made from. */
   forms: ReadonlyMap<number, KeptOrder>;
-  /** Numbers fixed to units of the order. */
   numbers: readonly FixedNumber[];
-  /** Licence orders of the placing. */
   licenceOrders: readonly LicenceOrder[];
-  /** In their order, of all customers. */
+  /** Oldest first, of all customers. */
   steps: readonly OrderStep[];
-  /** For whom it was placed, where it moved since. */
   placedFor?: RecordKey | undefined;
-  /** For whom the standing is asked, where it is not the customer that it stands for now. */
   customer?: RecordKey | undefined;
 }
 
-/** A placed order with everything that happened to it. */
 export interface OrderHistory {
   placed: PlacedOrder;
-  /** Whose order it is in the CRM; undefined where the CRM does not know it. */
+  /** Undefined: the CRM does not know the order. */
   owner: RecordKey | undefined;
   parts: StandingParts;
-  /** The forms that something of it was bought from, by version. */
   forms: ReadonlyMap<number, OrderWithTree>;
-  /** Which operation of ours each step came by, by the number of the step. */
   operations: ReadonlyMap<number, string>;
 }
 
-/** What an order is folded from. */
 export interface OrderPast {
   order: RecordKey;
   placing: {
-    /** For whom it was placed. */
     customer: RecordKey;
     channelOrderId: string;
     version: number;
     licenceOrders: readonly LicenceOrder[];
   };
-  /** By version; a form that is not kept any more is missing. */
+  /** By version. A form that is no longer kept is missing. */
   forms: ReadonlyMap<number, KeptOrder>;
-  /** In their order, of all customers. */
+  /** Oldest first, of all customers. */
   steps: readonly OrderStep[];
-  /** The number of a unit whose purchase names none. `product` is the first one that was bought in it. */
+  /** The number of a unit whose purchase names none. `product`: the first product bought in the unit. */
   numberOf: (of: { customer: RecordKey; instanceId: string; unit: number; product: string }) => string | undefined;
 }
 
-/** A unit from its first purchase until all of it is removed. */
 export interface LineUnit {
   instanceId: string;
   unit: number;
-  /** The first one that any step names: it may have become known after the change. */
+  /** The first number that a step names. It may have become known after the change. */
   readonly number: string | undefined;
 }
 
-/** One product of one purchase in one unit was bought or found again (1), removed (-1), or priced (0). */
+/** One product of one purchase in one unit: bought or found again (1), removed (-1), or priced (0). */
 export interface LineChange {
   unit: LineUnit;
   units: 1 | -1 | 0;
-  /** As it stands since then, or stood until then. */
+  /** The product after the change, or before its removal. */
   product: StandingProduct;
-  /** The same as it stood before, where it was priced or found again. */
   previous: StandingProduct | undefined;
-  /** The form of the order that it was bought from. */
   version: number;
 }
 
-/** What the placing of an order or one of its steps did, product by product. */
 export interface StepChange {
-  /** 0: the placing. */
   step: number;
   customer: RecordKey;
-  /** What the whole order costs the customer since then; undefined also where nothing of it stands. */
+  /** The price of the whole order after the step; undefined also if nothing of the order exists. */
   amount: Money | undefined;
   lines: readonly LineChange[];
 }
 
-/** The state of an order, computed from its history. */
 export interface OrderFold {
-  /** For the placing and each step, in their order. A purchase from a form that is not kept has no lines. */
+  /** The placing and the steps, oldest first. A purchase has no lines if its form is no longer kept. */
   changes: readonly StepChange[];
-  /** `lost` says which form is not kept any more: then nobody knows what stands, and nothing of the order is amended. */
+  /** `lost`: the form that is no longer kept. The state is then unknown, and the order must not be amended. */
   standing: (customer: RecordKey) => OrderStanding | { lost: string };
 }
 
-/** Walks once over the placing and the steps of an order. Each customer that it was ever for has a state of its own. */
+/** Computes the state of an order from its placing and its steps, separately for each customer that it had. */
 export function foldOrder({ order, placing, forms, steps, numberOf }: OrderPast): OrderFold {
   const folds = new Map<string, CustomerFold>();
   const lost = new Map<string, string>();
@@ -150,7 +133,6 @@ export function foldOrder({ order, placing, forms, steps, numberOf }: OrderPast)
   };
 }
 
-/** What stands of a placed order for the customer that it stands for, or for the one that is asked about. */
 export function standingOf(
   placed: PlacedOrder,
   { forms, numbers, licenceOrders, steps, placedFor, customer }: StandingParts,
@@ -167,10 +149,7 @@ export function standingOf(
   return standing(customer ?? placed.customer);
 }
 
-/**
- * What stands once something of it went, costs something else, or is shown again after it had ended. What is not this
- * order's leaves it as it is.
- */
+/** The standing after a removal, a price change or a find. Changes of other orders have no effect. */
 export function standingAfter(
   standing: OrderStanding,
   change: OrderRemoved | OrderPriced | OrderBought,
@@ -187,7 +166,6 @@ export function standingAfter(
 interface Purchase {
   channelOrderId: string;
   version: number;
-  /** Undefined: everything that the form says. */
   items: readonly BoughtItem[] | undefined;
   licenceOrders: readonly LicenceOrder[];
 }
@@ -197,13 +175,11 @@ interface FoldedUnit {
   line: { -readonly [Name in keyof LineUnit]: LineUnit[Name] };
 }
 
-/** What stands of an order for one customer between two steps, and what each step does to it. */
 class CustomerFold {
   readonly #customer: RecordKey;
   readonly #numberOf: OrderPast["numberOf"];
   readonly #units: Map<string, FoldedUnit>;
   readonly #ended: EndedProduct[];
-  /** Forms by the channel order number that was bought from them. */
   readonly #versions: Map<string, number>;
   #amount: Money | undefined;
 
@@ -289,7 +265,6 @@ class CustomerFold {
     return products.map((product) => this.#change(line, 1, product));
   }
 
-  /** One product of a unit goes, of one purchase or of all, or the whole unit does. */
   remove({ instanceId, unit, number, product, channelOrderId }: RemovedItem): LineChange[] {
     const key = unitKey(instanceId, unit);
     const stood = this.#units.get(key);
@@ -301,7 +276,7 @@ class CustomerFold {
       (item.product.id === product && (channelOrderId === null || item.channelOrderId === channelOrderId));
     const gone = standing.products.filter(goes);
     const products = standing.products.filter((item) => !goes(item));
-    // A package stands as long as anything of it does.
+    // A package exists while any of its products exists.
     const packages = standing.packages.filter(({ item, channelOrderId: bought }) =>
       products.some((one) => one.packageId === item.id && one.channelOrderId === bought),
     );
@@ -314,7 +289,7 @@ class CustomerFold {
     return changes;
   }
 
-  /** What had ended and is shown again stands as it was bought, under the number under which it is shown. */
+  /** Restores an ended product in its bought form, under the number that M7 shows now. */
   standAgain({
     channelOrderId,
     version,
@@ -381,7 +356,7 @@ function lostForm(order: RecordKey, version: number): string {
   return `form ${version} of the order ${formatKey(order)} is not kept any more`;
 }
 
-/** The licence order of a type; none where a purchase has more than one of it, since nobody knows which is whose. */
+/** Undefined if a purchase has several licence orders of the type: nobody knows which one applies. */
 function licenceOrderOf(licenceOrders: readonly LicenceOrder[], licenseType: LicenseType): string | undefined {
   const [only, ...others] = licenceOrders.filter((item) => item.licenseType === licenseType);
   return others.length > 0 || only?.licenseOrderId === "" ? undefined : only?.licenseOrderId;

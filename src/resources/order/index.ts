@@ -9,7 +9,6 @@ import { undo, undoFacts, undoGiven } from "./undo.ts";
 
 export { numbersOfInstance, unitsNamed } from "./model.ts";
 
-/** Orders of licences (E5), with the asset numbers that they are bought under (E9). */
 export const order = {
   name: "order",
   types,

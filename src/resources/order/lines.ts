@@ -22,7 +22,6 @@ import {
   type ProductRecord,
 } from "./payload.ts";
 
-/** `place order SO-50007: 5 × CAD Pro (5 nodes, 1 year)`. */
 export function purchaseLine(verb: "place order" | "add to order") {
   return async (
     { records, payload }: { records: readonly RecordKey[]; payload: { orderList: readonly OrderRecord[] } },
@@ -30,7 +29,6 @@ export function purchaseLine(verb: "place order" | "add to order") {
   ): Promise<OperationLine> => adds(`${verb} ${nameOf(records, called)}: ${bought(payload.orderList)}`);
 }
 
-/** What goes of an order: whole assets, or products of assets that stay. */
 export async function deletionLine(
   { records, after }: Change<string, DeletionShapes>,
   called: Called,
@@ -46,7 +44,6 @@ export async function deletionLine(
   return removes(`remove from order ${nameOf(records, called)}: ${counts.text()}`);
 }
 
-/** The products of order records by name, once for each asset number. */
 function bought(orderList: readonly OrderRecord[]): string {
   const counts = new Counts();
   for (const asset of orderList.flatMap(({ assets }) => assets))
@@ -54,13 +51,11 @@ function bought(orderList: readonly OrderRecord[]): string {
   return counts.text();
 }
 
-/** `CAD Pro (5 nodes, 1 year)`. */
 function soldAs({ productName, limitConcurrent, timeDurationExpression, trial }: ProductRecord): string {
   const nodes = limitConcurrent === 1 ? [] : [counted(limitConcurrent, "node")];
   return `${productName} (${[...nodes, termText(timeDurationExpression), ...(trial === 1 ? ["trial"] : [])].join(", ")})`;
 }
 
-/** `1 year 6 months`; `no end` for 0-0-0, and the expression itself if it has another form. */
 function termText(expression: string): string {
   const term = parseTerm(expression);
   if (!term.ok) return expression;
@@ -73,7 +68,6 @@ function termText(expression: string): string {
   return parts.length === 0 ? "no end" : parts.join(" ");
 }
 
-/** What an E5 that buys says, for people. */
 export function purchaseLines({ payload }: { payload: OrderShapes["payload"] | AmendmentShapes["payload"] }): string[] {
   const { orderList, ...others } = payload;
   return [
@@ -85,7 +79,6 @@ export function purchaseLines({ payload }: { payload: OrderShapes["payload"] | A
   ];
 }
 
-/** `product P-1: CAD Pro, type tool, 5 nodes, term 1-0-0, from 2026-11-01T00:00:00Z to 2027-11-01T00:00:00Z`. */
 function productLine(product: ProductRecord): string {
   const { crmProductId, productName, productUri, productType, limitStartDate, limitEndDate } = product;
   return [
@@ -100,7 +93,6 @@ function productLine(product: ProductRecord): string {
   ].join(", ");
 }
 
-/** An order record as a plan prints it. */
 function recordLine({ licenseType, customerId, assets }: OrderRecord): string {
   const listed = assets.map(({ assetNos, products, merchandises = [] }) => {
     const packages = merchandises.length === 0 ? "" : ` and ${counted(merchandises.length, "package")}`;
@@ -109,7 +101,6 @@ function recordLine({ licenseType, customerId, assets }: OrderRecord): string {
   return `${shown(licenseType)} for customer ${shown(customerId)}: ${listed.join("; ")}`;
 }
 
-/** The payload of a deletion, for people. */
 export function deletionLines({
   payload: { orderList, ...payload },
 }: {

@@ -14,11 +14,7 @@ import { amendedNumbers } from "./there-already.ts";
 import { Limits } from "./terms.ts";
 import { Sights } from "./removal-sights.ts";
 
-/**
- * The asset numbers whose contents (M7) decide what is taken away of orders, and whether something more is bought under
- * them: all of them where the ledger does not know under which something stands. `ends`: something may be taken away.
- * Undefined where nothing depends on M7.
- */
+/** The asset numbers to read in M7: "all" if the ledger misses a number. Undefined: nothing depends on M7. */
 function contentsNeeded(
   input: LoadedCustomer,
   options: Pick<PlanOptions, "settings" | "policies" | "repairs">,
@@ -41,7 +37,7 @@ function contentsNeeded(
   return { numbers, ends };
 }
 
-/** What is to go and M7 leaves out, by order; of an order that stands there with nothing, M7 shows all of it. */
+/** Products to remove that M7 does not show, by order. An order without such products is listed too. */
 export function absentProducts(
   input: CustomerInput,
   options: Pick<PlanOptions, "settings" | "policies">,

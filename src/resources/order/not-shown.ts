@@ -7,15 +7,12 @@ import { placedBefore } from "./adoption.ts";
 import { isWanted } from "./model.ts";
 import type { OrderContext } from "./payload.ts";
 
-/** Whether the platform was ever seen to show assets of a licence type, or is said to (A43). */
 type IsShown = (licenseType: string) => Promise<boolean>;
 
-/** What is known of an order that no enterprise shows, beside the reading. */
 interface NotThere {
   order: OrderWithTree;
   /** Why the reading proves nothing: something was not read, or is hidden. */
   waits: Block | undefined;
-  /** An earlier ledger had it as placed. */
   wasPlaced: boolean;
 }
 
@@ -43,7 +40,7 @@ export const ifNotShown = {
         reason: "the platform does not show the order, which proves nothing; a person decides (orders.unseen: ask)",
       };
     }
-    // First, whatever the CRM wants now: an order of a hidden type may exist.
+    // This comes first: an order of a hidden type may exist, even if the CRM does not want it any more.
     const hidden = await hiddenTypeOf(typesOf(context), async (type) => await facts.isShown(type));
     if (hidden !== undefined) {
       return {
@@ -66,20 +63,17 @@ export const ifNotShown = {
     );
   },
 
-  /** Why it waits; undefined: it does not exist. */
   adopt: ({ order, waits, wasPlaced }: NotThere): Block | undefined => {
     if (!isWanted(order)) return undefined;
     return waits ?? (wasPlaced ? placedBefore(order) : undefined);
   },
 
-  /** `enterprise`: who created the enterprise of its customer. */
   rebuild: (of: NotThere & { enterprise: "ours" | "others" | "none" }): Block | "counts as placed" | undefined => {
     const { order, waits, wasPlaced, enterprise } = of;
     const counts = isWanted(order) ? wasPlaced && enterprise !== "none" : enterprise === "others";
     return waits === undefined && counts ? "counts as placed" : ifNotShown.adopt(of);
   },
 
-  /** Whether it counts as the backup has it. */
   restore: async (licenseTypes: ReadonlySet<string>, isShown: IsShown): Promise<boolean> => {
     for (const type of licenseTypes) if (await isShown(type)) return false;
     return licenseTypes.size > 0;
@@ -90,16 +84,13 @@ function typesOf({ records }: OrderContext): string[] {
   return records.map(({ licenseType }) => licenseType);
 }
 
-/** The first of these licence types that the platform was never seen to show (A43). */
+/** The first licence type that the platform is not known to show (A43). */
 export async function hiddenTypeOf(licenseTypes: readonly string[], isShown: IsShown): Promise<string | undefined> {
   for (const type of licenseTypes) if (!(await isShown(type))) return type;
   return undefined;
 }
 
-/**
- * Whether the CRM still wants the very order of an intent. If it was cancelled, changed or moved since, the intent is
- * not sent again: what the CRM wants now is planned anew.
- */
+/** An intent is sent again only if the CRM still wants the same order. Otherwise the current wish is planned anew. */
 async function afterWish(context: OrderContext, customer: RecordKey, facts: SettleFacts): Promise<WhenNotFound> {
   const now = await facts.orderNow(context.order);
   if (now?.state === "quarantined") return { kind: "unreadable", reason: "the order's record waits in quarantine" };

@@ -59,14 +59,10 @@ declare module "../../engine/model/resource.ts" {
   }
 }
 
-/** What differs between the purchases of E5. */
 interface Buying<S extends PurchaseShapes> {
   verb: "place order" | "add to order";
-  /** What is recorded of it. */
   bought: (id: string, customer: RecordKey, of: S["context"], licenceOrders: ReadonlyMap<number, string>) => Effect;
-  /** Asset numbers that may have been there before. */
   stood: (entry: Pick<JournalEntry<S>, "operation" | "context">) => readonly string[];
-  /** That it counts as bought, and that not all of it is shown. */
   counts: string;
 }
 type PurchaseShapes = Omit<OrderShapes, "payload" | "after" | "context"> & {
@@ -75,7 +71,7 @@ type PurchaseShapes = Omit<OrderShapes, "payload" | "after" | "context"> & {
   context: OrderShapes["context"];
 };
 
-/** What both purchases by E5 have in common. Nothing takes one back, and nothing may buy it twice. */
+/** Nothing reverses a purchase by E5, and it must never be sent twice. */
 function buying<S extends PurchaseShapes>({ verb, bought, stood, counts }: Buying<S>) {
   return {
     endpoint: "E5",
@@ -121,7 +117,6 @@ const placing = buying<OrderShapes>({
   counts: "The order counts as placed. The platform does not show all of it",
 });
 
-/** Places one CRM order: one licence order for each licence type. */
 const place: OperationType<OrderShapes> = {
   ...placing,
   schemas: orderSchemas,
@@ -159,7 +154,6 @@ const notShownEither =
   "it was bought again because the platform did not show what stood before it, and the platform does not show this " +
   "either, so not seeing it says nothing; a person looks and decides";
 
-/** Buys what is added to an order that is placed, under a channel order number of its own. */
 const amend: OperationType<AmendmentShapes> = {
   ...amending,
   schemas: amendmentSchemas,
@@ -186,9 +180,9 @@ const amend: OperationType<AmendmentShapes> = {
 };
 
 /**
- * Removes whole assets, in which M7 shows nothing but what is to go: whoever holds one loses it with it. Or it removes
- * products from assets, each of the licence order that granted it, with the limits and nodes that M7 shows now. M6 and
- * E8 prove nothing here; what is not proven is planned anew from what M7 shows then.
+ * Removes whole assets if M7 shows nothing else in them, with their holders. Otherwise removes products by licence
+ * order.
+ * M6 and E8 prove nothing here. Unproven removals are planned again from M7.
  */
 const remove: OperationType<DeletionShapes> = {
   endpoint: "E5",
@@ -226,10 +220,7 @@ const remove: OperationType<DeletionShapes> = {
   },
 };
 
-/**
- * Removes products from a package of which other products stay, or which goes from an asset that stays. Nobody knows
- * what becomes of the rest, so a person approves each single one of these calls (A42).
- */
+/** Removes a part of a package. Its effect on the rest is unknown, so a person approves each call (A42). */
 const removeFromPackage: OperationType<DeletionShapes> = {
   ...remove,
   can: {
@@ -240,8 +231,7 @@ const removeFromPackage: OperationType<DeletionShapes> = {
 };
 
 /**
- * Removes a product whose licence order nobody knows: from all orders of the customer. A person approves each single
- * one of these calls, with a reason, and a person finds out what became of a lost one.
+ * Removes a product of unknown licence order from all orders. A person approves each call and settles unknown outcomes.
  */
 const removeEverywhere: OperationType<DeletionShapes> = {
   ...remove,
@@ -272,7 +262,7 @@ function isAssetDigits(text: string): boolean {
   return /^\d+$/u.test(text) && text.length === assetDigits && assetFirstDigits.some((digit) => text.startsWith(digit));
 }
 
-/** E9 takes numbers for the pool. Numbers whose answer was lost are spent. */
+/** E9 takes numbers for the pool. If the answer is lost, the numbers are spent. */
 const takeNumbers: OperationType<NumbersShapes> = {
   endpoint: "E9",
   stages: ["orders"],
@@ -334,7 +324,7 @@ const takeNumbers: OperationType<NumbersShapes> = {
   },
 };
 
-/** It is sent only while the order stands as it did when this was planned. */
+/** Sent only if the order has not changed since planning. */
 function stateExpected<S extends Shapes & { after: { lastStep: number; agreed: string | null } }>({
   records,
   after: { lastStep, agreed },

@@ -12,7 +12,7 @@ import {
 import type { ShapesOf } from "../../engine/model/shape.ts";
 import { z } from "zod";
 
-/** What an E5 has to remember so that its outcome can be found out later. Ids and commitments only. */
+/** Stored with the intent so that the outcome can be found later. Contains only ids and commitments. */
 export const orderContext = z.object({
   enterpriseGlobalId: z.string(),
   channelOrderId: z.string(),
@@ -20,7 +20,6 @@ export const orderContext = z.object({
   version: z.int(),
   order: z.object({ namespace: z.string(), id: z.string() }),
   secrets: z.boolean(),
-  /** Units that continue earlier ones, where there are any. */
   renewed: z.array(renewedUnit.extend({ instanceId: z.string() })).optional(),
   records: z.array(
     z.object({
@@ -29,25 +28,21 @@ export const orderContext = z.object({
       customerId: z.string(),
       numbers: z.array(z.string()),
       products: z.array(z.string()),
-      /** Its products, each once for every number of its asset. */
       standing: z.int(),
     }),
   ),
 });
 export type OrderContext = z.infer<typeof orderContext>;
 
-/** A package of an E5, with products of whatever form. */
 interface Packaged<Product> {
   licenseOrderProductList: readonly Product[];
   children?: readonly Packaged<Product>[] | null | undefined;
 }
 
-/** The products of a package and of the packages in it. */
 function productsOf<Product>({ licenseOrderProductList, children }: Packaged<Product>): Product[] {
   return [...licenseOrderProductList, ...(children ?? []).flatMap((child) => productsOf(child))];
 }
 
-/** All products of an asset: its own, and those of its packages. */
 export function productsInAsset<Product>(asset: {
   products: readonly Product[];
   merchandises?: readonly Packaged<Product>[] | undefined;
@@ -55,12 +50,11 @@ export function productsInAsset<Product>(asset: {
   return [...asset.products, ...(asset.merchandises ?? []).flatMap((item) => productsOf(item))];
 }
 
-/** The products that are on the platform once all that was promised is, each once for every number of its asset. */
+/** The number of products that exist after the whole purchase, counted once per asset number. */
 export function standingProducts({ records }: OrderContext): number {
   return records.reduce((sum, { standing }) => sum + standing, 0);
 }
 
-/** What an order's wire body promises to show: for each order record its asset numbers and CRM product ids. */
 export function orderContextOf(
   request: BatchOrderRequest,
   planned: {
@@ -97,7 +91,6 @@ function promisedOf(record: BatchOrderRequest["orderList"][number]): OrderContex
   return { sequence, licenseType, customerId, numbers, products, standing };
 }
 
-/** A time in the form that the settings name; null where they name none. */
 const time = z.union([z.string(), z.number(), z.null()]);
 const marker = privateMarker.optional();
 
@@ -160,7 +153,6 @@ const asset = z.object({
 });
 export type AssetRecord = z.infer<typeof asset>;
 
-/** What every order record says of the customer, whether it buys or deletes (E5). */
 export const customerFields = {
   customerName: marker,
   channelCustomerId: z.string(),
@@ -187,21 +179,21 @@ const record = z.object({
 });
 export type OrderRecord = z.infer<typeof record>;
 
-/** What one call bought under one asset number: ids of the products and of the outermost packages. */
+/** A purchase under one asset number. `packages`: outermost packages only. */
 const boughtItem = z.object({
   instanceId: z.string(),
   unit: z.int(),
   number: z.string().nullable(),
   products: z.array(z.string()),
   packages: z.array(z.string()),
-  /** The earlier units whose number it has, nearest first, where it is a unit that renews one. */
+  /** The earlier units whose number it took over, nearest first. */
   continues: z.array(earlierUnit).optional(),
 });
 export type BoughtItem = z.infer<typeof boughtItem>;
-/** `stood`: the unit was there before. */
+/** `stood`: the unit existed before. */
 const amendedItem = boughtItem.omit({ number: true, continues: true }).extend({ stood: z.boolean() });
 
-/** What went from one asset number: one product of one purchase, or (`product: null`) all that the number held. */
+/** A removal from one asset number. `product: null`: everything under the number. */
 export const removedItem = z.object({
   instanceId: z.string(),
   unit: z.int(),
@@ -212,11 +204,10 @@ export const removedItem = z.object({
 });
 export type RemovedItem = z.infer<typeof removedItem>;
 
-/** What stood and the platform shows no more, in whose place this is bought; `products`: how many that were. */
+/** A part that vanished from the platform and that this purchase replaces. `products`: their count. */
 const goneItem = removedItem.extend({ products: z.int() });
 export type GoneItem = z.infer<typeof goneItem>;
 
-/** Whether licence passwords, which are secrets, stand in an order record. */
 export function holdsPasswords({ assets }: OrderRecord): boolean {
   return assets.some((asset) => productsInAsset(asset).some(({ passwords }) => passwords !== undefined));
 }
@@ -227,7 +218,6 @@ const orderPayload = {
   orderList: z.array(record),
 };
 
-/** E5 as a plan and the journal hold it: its wire form, with references and markers in it. */
 export const orderSchemas = {
   target: z.object({}),
   payload: z.object({ ...orderPayload, channelOrderId: z.string() }),
@@ -237,14 +227,13 @@ export const orderSchemas = {
 };
 export type OrderShapes = ShapesOf<typeof orderSchemas>;
 
-/** The same of what is bought for an order that is placed. */
 export const amendmentSchemas = {
   target: z.object({}),
   payload: z.object({ ...orderPayload, channelOrderId: references.channelOrderId }),
   before: z.null(),
   after: plannedOrder.extend({
     items: z.array(amendedItem),
-    /** How the order stood when this was planned: on another standing it is not sent. No part of what is done. */
+    /** The order's state at planning. If it changed, the operation is not sent. */
     lastStep: z.int(),
     agreed: z.string().nullable(),
     gone: z.array(goneItem).optional(),
@@ -257,21 +246,19 @@ export const amendmentSchemas = {
 };
 export type AmendmentShapes = ShapesOf<typeof amendmentSchemas>;
 
-/** Whether an E5 is answered before it is carried out (A15). */
+/** Whether the E5 answer comes before the work is done (A15). */
 export function isAsync({ syncMode }: { syncMode: string }): boolean {
   return syncMode === "async";
 }
 
-/** A package as it was sent in an E5. */
 export interface SentPackage extends SentItem {
-  /** Ids of the products in it and in all lower ones; where there are none, of those in the package around it. */
+  /** Product ids in it and in all lower packages; if there are none, those of the surrounding package. */
   inside: readonly string[];
 }
 
 /**
- * What an E5 carried, flat: each product and each package under each of its asset numbers. `numberOf` gives the number
- * that a unit was bound to; a unit without one was never sent. Values that the contract does not let anybody read back
- * stay in `fields`; licence passwords do not.
+ * What an E5 carried, under each asset number. `numberOf` gives a unit's bound number; without one it was never sent.
+ * `fields` keeps values that no reading returns, but never licence passwords.
  */
 export function sentItems(
   { orderList }: Pick<OrderShapes["payload"], "orderList">,

@@ -53,10 +53,9 @@ import { passwordsWiped } from "../../engine/model/state-parts.ts";
 
 const nothingRemoved: RemovalStage = { meant: [], blocks: [], changes: [], endingNumbers: new Set() };
 
-/** Places, amends and removes the orders of a customer. */
 export function plan(given: Prepared, { make }: Earlier, options: PlanOptions): ResourcePlan {
   const read = withoutUnread(planOrders(given, options), given, options);
-  // Only what an order has already can be there already.
+  // Only a placed order can already have parts on the platform.
   const orders = given.standings?.size ? withoutThereAlready(read, given) : read;
   const { people, contents } = given.observed.unread ?? {};
   const takingBlocked = options.takingBlocked ?? people ?? contents;
@@ -72,7 +71,7 @@ export function plan(given: Prepared, { make }: Earlier, options: PlanOptions): 
   const waits = waiting.flatMap((operation) => {
     const isOwn = operation.needs.every(({ subject }) => subject === operation.subject);
     return operation.records.map(formatKey).flatMap((key): BlockedRecord[] =>
-      // Why something else of the same order cannot be done says more.
+      // Another block of the same order is more specific.
       isOwn && said.has(key) ? [] : [[key, waitsForNeeds(operation)]],
     );
   });
@@ -87,8 +86,8 @@ export function plan(given: Prepared, { make }: Earlier, options: PlanOptions): 
 }
 
 /**
- * What of an order rests on M7 waits where that gave nothing; what another order is to have goes on. If M5 or M6 gave
- * nothing, the next run looks again at orders that may need a repair.
+ * If M7 could not be read, the parts of an order that depend on M7 wait. Other orders go on. If M5 or M6 could not be
+ * read, the next run looks again at orders that may need a repair.
  */
 function withoutUnread(stage: OrderStage, given: Prepared, options: PlanOptions): OrderStage {
   const { people, contents: block } = given.observed.unread ?? {};
@@ -115,14 +114,13 @@ export function driftedOrders(
   return [...(standings?.values() ?? [])].flatMap((standing) => ("lost" in standing ? [] : standing));
 }
 
-/** Orders that may need a repair; M6 and M7 decide that. */
 function ordersToRepair(...given: Parameters<typeof driftedOrders>): string[] {
   return driftedOrders(...given)
     .filter((standing) => repairedNumbers(standing).length > 0)
     .map(({ order }) => formatKey(order));
 }
 
-/** Orders of which something is planned that rests on M7: what ends, what is bought under a number, what is repaired. */
+/** Orders whose plan depends on M7: removals, purchases under an existing number, repairs. */
 function ordersByContents(
   { meant, endings }: Pick<OrderStage, "meant" | "endings">,
   input: Pick<LoadedCustomer, "drift" | "standings">,
@@ -136,23 +134,21 @@ function ordersByContents(
   ]);
 }
 
-/** What the orders stage looks at. `taken`: what orders planned before renew. */
 export type OrdersGiven = Prepared & Pick<RenewalsGiven, "taken">;
 
 type OrderOptions = Pick<PlanOptions, "settings" | "policies" | "repairs">;
 
-/** What the orders stage comes to. An order of which nothing is said here leaves nothing to do. */
 export interface OrderStage extends Pick<OrderPlan, "meant" | "changes" | "endings"> {
   blocks: BlockedRecord[];
-  /** Asset numbers of orders that moved away: nobody is given them any more. */
+  /** Asset numbers of orders that moved away. They are not assigned to anybody any more. */
   leaving: readonly string[];
-  /** Only a reading of everything may tell the number that something goes on under. */
+  /** Only a full reading of the enterprise can show a number that a renewal needs. */
   readsAll: boolean;
 }
 
 /**
- * Decides each pending order of a customer: place it (E5), amend it, leave it, or say why it waits. An order whose
- * record waits in quarantine is not decided at all: nothing of it is sent, and its last good form stands for nothing.
+ * Decides each pending order: place it (E5), amend it, leave it, or say why it waits. An order whose record is in
+ * quarantine is skipped completely, and its last good form is not used.
  */
 export function planOrders(given: OrdersGiven, options: OrderOptions): OrderStage {
   const departures = (given.away ?? []).map((away) => planDeparture(given, away, options));
@@ -175,7 +171,7 @@ export function planOrders(given: OrdersGiven, options: OrderOptions): OrderStag
 
 type PlannedOrder = { key: string; plan: Partial<OrderPlan> };
 
-/** One after the other: what an earlier one renews is not there for the next. */
+/** In sequence, because a unit that one order renews is not available to the next. */
 function planEach(given: OrdersGiven, orders: readonly OrderWithTree[], options: OrderOptions): PlannedOrder[] {
   const planned: PlannedOrder[] = [];
   let { taken } = given;
@@ -197,7 +193,7 @@ function planOrder(given: OrdersGiven, order: OrderWithTree, options: OrderOptio
   return isWanted(order) ? place(given, order, options.settings) : {};
 }
 
-/** Of several orders with one channel order number the one that is placed has it, or the first. */
+/** If several orders have one channel order number, the placed order keeps it; otherwise the first one. */
 function withoutSharedNumbers(
   planned: readonly PlannedOrder[],
   placedOrders: ReadonlyMap<string, PlacedOrder>,
@@ -214,7 +210,6 @@ function withoutSharedNumbers(
   });
 }
 
-/** Numbers of orders that moved away and that no order which stays has: what goes on under one does not leave. */
 function withoutStaying(numbers: readonly string[], { away = [], known }: OrdersGiven): readonly string[] {
   if (numbers.length === 0) return numbers;
   const moving = new Set(away.map(({ order }) => formatKey(order.key)));
@@ -226,7 +221,6 @@ function withoutStaying(numbers: readonly string[], { away = [], known }: Orders
   return numbers.filter((number) => !staying.has(number));
 }
 
-/** Plans a placed order: compares its state with the CRM, if the CRM changed the order since they last agreed. */
 function planPlaced(
   given: OrdersGiven,
   order: OrderWithTree,
@@ -260,7 +254,7 @@ function formLost(lost: string): Partial<OrderPlan> {
   return blockedBy({ code: "order.form-lost", reason, again: true });
 }
 
-/** An order that moved here waits until nothing of it is left at the customer that it moved away from. */
+/** An order that moved here waits until all its parts are removed at the previous customer. */
 function planArrival(
   given: OrdersGiven,
   order: OrderWithTree,
@@ -274,7 +268,6 @@ function planArrival(
   return blockedBy(considered === "act" ? { code: orderMoving, reason, again: true } : considered);
 }
 
-/** Whether what an order left at the customer that it moved away from is what the CRM wants of it now. */
 function isAsLeft({ known }: OrdersGiven, order: OrderWithTree, { standing }: LeftBehind): boolean {
   return !("lost" in standing) && isEmpty(differenceOf(standing, wantedOf(order), { held: heldNumbers(known) }));
 }
@@ -294,7 +287,7 @@ const standsElsewhere: Block = {
   again: true,
 };
 
-/** The channel order number of an order: the CRM's own, or the one the template makes (A16). */
+/** The CRM's own number, or one made from the template (A16). */
 function channelOrderIdOf(order: Desired<DesiredOrder>, settings: AssumptionSettings): string {
   const { namespace, id } = order.key;
   return order.body.channelOrderId ?? fillTemplate(settings.channelOrderIdTemplate, { id, namespace });
@@ -336,7 +329,6 @@ function place(given: OrdersGiven, order: OrderWithTree, settings: AssumptionSet
 
 const nothingRenewed: Renewing = { taken: [], isUnnumbered: false };
 
-/** What an E5 says of a purchase for the customer as it is now, or why nothing can be bought. */
 export function purchaseOf(
   given: OrdersGiven,
   order: OrderWithTree,
@@ -364,7 +356,6 @@ function isTransferred(asset: PurchasedAsset): boolean {
   return productsOf(asset).some(({ transferredFrom }) => transferredFrom !== undefined);
 }
 
-/** The customer that something is bought for, or why nothing can be bought for it or by this order. */
 function orderableCustomer(given: OrdersGiven, order: OrderWithTree): { body: DesiredCustomer } | Block {
   const { desiredCustomer } = given;
   if (desiredCustomer === undefined) return unknownCustomer;
@@ -382,7 +373,6 @@ function orderableCustomer(given: OrdersGiven, order: OrderWithTree): { body: De
   return fault === undefined ? { body } : { code: `order.${fault.code}`, reason: fault.message, again: false };
 }
 
-/** Why these assets of an order cannot be sent as they have to be. */
 function notSendable(
   order: OrderWithTree,
   assets: readonly PurchasedAsset[],

@@ -10,34 +10,25 @@ import type { EngineDependencies } from "../../engine/customer.ts";
 import type { Unready } from "../../engine/send.ts";
 import type { OrderWithTree } from "../../engine/model/desired.ts";
 
-/** The customer under whom the pool's operations stand in the journal: nobody's. */
 const poolOwner: RecordKey = { namespace: "", id: "" };
-/**
- * So many E9 calls that came to nothing in a row end the asking: for an order, and for every other order of the run.
- */
+/** After this many failed E9 calls in a row, the whole run stops asking. */
 const mostRefills = 3;
 const notGiven = "the order service gave no asset numbers (E9)";
 
 /**
- * Asset numbers: taken from E9 in batches, kept in the ledger before use, fixed to an asset instance for good. An E9
- * whose answer was lost has spent its numbers: the gap is recorded and a new call is made, never more than three in a
- * row within a run, whose pool this is.
+ * Takes asset numbers from E9 in batches, keeps them in the ledger before use, and fixes each to one instance for good.
  */
 export class NumberPool implements AssetNumbers {
   readonly #deps: EngineDependencies;
   readonly #oneAtATime = pLimit(1);
   #vainInRow = 0;
-  /** The last call had no answer that says what became of it. */
   #unanswered = false;
 
   constructor(deps: EngineDependencies) {
     this.#deps = deps;
   }
 
-  /**
-   * Fixes a number to every unit of the order's assets; `keep` is given those that were fixed now. Returns why not, or
-   * undefined.
-   */
+  /** Fixes a number to every unit of the assets, or returns why not. `keep` gets the newly fixed numbers. */
   async fix(
     of: { order: RecordKey; customer: RecordKey },
     assets: readonly PlannedAsset[],
@@ -50,7 +41,6 @@ export class NumberPool implements AssetNumbers {
     const clash = await this.#fixShown(customer, assets, keep);
     if (clash !== undefined) return clash;
     const wanted = assets.flatMap((asset) => {
-      // What continues an earlier unit has the number of that.
       const units = newUnitsOf(asset);
       if (units.length === 0) return [];
       const licenseType = licenseTypes.find((type) => type === asset.licenseType);
@@ -65,8 +55,7 @@ export class NumberPool implements AssetNumbers {
     });
     const early = await this.#fixed(key, wanted, keep);
     if (early.lacking === 0) return early.problem;
-    // Whoever refills the pool takes its own numbers before the next one's turn, so that nobody waits behind those who
-    // came later.
+    // Refills take turns, and each caller takes its numbers before the next turn. So later callers cannot overtake.
     return await this.#oneAtATime(async () => {
       let vain = 0;
       for (let before = Number.POSITIVE_INFINITY; ;) {
@@ -83,7 +72,7 @@ export class NumberPool implements AssetNumbers {
     });
   }
 
-  /** Numbers that only M7 showed belong to the units that they are shown of, before something goes on under them. */
+  /** Records numbers that only M7 showed, before another unit continues them. */
   async #fixShown(
     customer: RecordKey,
     assets: readonly PlannedAsset[],
@@ -141,7 +130,7 @@ export class NumberPool implements AssetNumbers {
         this.#vainInRow = 0;
         return undefined;
       case "unknown":
-        // The numbers are spent: the next call takes others.
+        // The numbers of a lost answer are spent; the next call takes others.
         this.#vainInRow += 1;
         return undefined;
       case "rejected":
@@ -162,7 +151,6 @@ export class NumberPool implements AssetNumbers {
   }
 }
 
-/** The channel order number that an order has, or would be placed under (A16). */
 export function channelNumberOf(
   deps: Pick<EngineDependencies, "settings">,
   { key: { id, namespace }, body }: Pick<OrderWithTree, "key" | "body">,

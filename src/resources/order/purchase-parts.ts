@@ -9,22 +9,19 @@ import type { AddedPart, ReplacedPart } from "./difference.ts";
 import { renewedIn, type PlannedPackage, type PlannedProduct, type PurchasedAsset } from "./records.ts";
 import type { Renewing } from "./renewals.ts";
 
-/** What an E5 says of a purchase, and the units of it that continue earlier ones, by asset instance. */
 export interface MadePurchase {
   payload: Omit<DraftOperation<"place-order">["payload"], "channelOrderId">;
   renewed: ReadonlyMap<string, RenewedUnit[]>;
 }
 
-/** What an E5 says, or why it cannot be made as it has to be; and what of earlier units it takes either way. */
+/** `renewing` lists the earlier units even if the purchase is blocked. */
 export interface Making {
   made: MadePurchase | Block;
   renewing: Renewing;
 }
 
-/** Makes what an E5 says of these assets of an order. */
 export type PurchaseMaker = (order: OrderWithTree, assets: readonly PurchasedAsset[]) => Making;
 
-/** What is bought under the number of one unit. */
 export interface Purchase {
   part: Pick<AddedPart, "asset" | "unit" | "given">;
   standing: StandingUnit | undefined;
@@ -32,7 +29,6 @@ export interface Purchase {
   packages: PlannedPackage[];
 }
 
-/** What is bought under each number: what is added, and the new form of what is replaced. */
 export function purchasesOf(added: readonly AddedPart[], replaced: readonly ReplacedPart[]): Purchase[] {
   const parts: Pick<AddedPart, "asset" | "unit" | "given" | "standing" | "products" | "packages">[] = [
     ...added,
@@ -54,9 +50,8 @@ export function purchasesOf(added: readonly AddedPart[], replaced: readonly Repl
 }
 
 /**
- * What of several purchases is bought now, where not all of it can be sent as it has to be, such as a package that
- * would go alone into an asset (A23): all that can be by itself. `rest`: why the others are not. Where nothing can be,
- * or something else keeps it, all of it goes as one.
+ * If not everything can be sent, buys what can be sent alone; a package alone in an asset cannot (A23). `rest`: why the
+ * others wait.
  */
 export function soldApart(
   purchases: readonly Purchase[],
@@ -75,20 +70,17 @@ function notSendable({ made }: Making): Block | undefined {
   return "code" in made && made.code === "order.not-sendable" ? made : undefined;
 }
 
-/** "1 asset and 2 products", or the products alone. */
 export function countedParts(units: number, products: number, and = "and"): string {
   const some = counted(products, "product");
   return units === 0 ? some : `${counted(units, "asset")} ${and} ${some}`;
 }
 
-/** How much is bought, in words. */
 export function boughtText(purchases: readonly Purchase[]): string {
   const units = purchases.filter(({ standing }) => standing === undefined).length;
   const products = purchases.reduce((sum, item) => sum + item.products.length + item.packages.length, 0);
   return countedParts(units, products, "with");
 }
 
-/** Units of one asset that get the same things are one asset of the payload. */
 export function purchasedAssets(purchases: readonly Purchase[]): PurchasedAsset[] {
   const idsOf = (items: readonly { id: string }[]): string[] => items.map(({ id }) => id);
   return grouped(purchases, ({ part, products, packages }) => [part.asset.id, idsOf(products), idsOf(packages)]).map(
@@ -98,7 +90,7 @@ export function purchasedAssets(purchases: readonly Purchase[]): PurchasedAsset[
   );
 }
 
-/** The asset instances whose new units need numbers; those that the CRM gave stand first. */
+/** New units with numbers from the CRM come first. */
 export function newAssets(
   purchases: readonly Purchase[],
   renewed: MadePurchase["renewed"],

@@ -41,13 +41,10 @@ import type { StateChange } from "../../engine/model/state.ts";
 
 type AmendmentContext = AmendmentShapes["context"];
 
-/** What an E5 comes to; `licenceOrders` by sequence, as far as they are known. */
+/** `licenceOrders` by sequence, as far as known. */
 export type OrderEffect = (id: string, licenceOrders: ReadonlyMap<number, string>) => Effect;
 
-/**
- * Checks a bound E5 against what the contract allows of its kind, and makes its call. Its success means that each order
- * record has a licence order of its own.
- */
+/** Its success requires a licence order for each order record. */
 export function prepareOrder<S extends Shapes>(
   { operation, wire }: Pick<Bound<S>, "operation" | "wire">,
   schema: z.ZodType<BatchOrderRequest>,
@@ -83,15 +80,11 @@ export function prepareOrder<S extends Shapes>(
   };
 }
 
-/** The order that an operation names. */
 export function orderNamed([record]: readonly RecordKey[]): RecordKey | undefined {
   return record && { namespace: record.namespace, id: record.id };
 }
 
-/**
- * The licence orders of a purchase. An order record whose licence order is not known gets none: an empty number would
- * one day name all orders of the customer.
- */
+/** Leaves out records of unknown licence order: an empty number would later mean all orders of the customer. */
 export function licenceOrdersOf({ records }: OrderContext, licenceOrders: ReadonlyMap<number, string>): LicenceOrder[] {
   return records.flatMap(({ sequence, licenseType, customerId }) => {
     const licenseOrderId = licenceOrders.get(sequence) ?? "";
@@ -99,7 +92,6 @@ export function licenceOrdersOf({ records }: OrderContext, licenceOrders: Readon
   });
 }
 
-/** What the audit log says of a purchase. */
 export function purchaseAudit(context: OrderContext, licenceOrders: readonly LicenceOrder[]): Effect["audit"] {
   return {
     order: formatKey(context.order),
@@ -115,10 +107,7 @@ export function purchaseAudit(context: OrderContext, licenceOrders: readonly Lic
   };
 }
 
-/**
- * Whether the platform shows a purchase. `stood`: asset numbers that may have stood before it, so that they show
- * nothing by themselves.
- */
+/** Whether the platform shows a purchase. `stood`: numbers that may have existed before and so prove nothing. */
 export async function readPurchase(
   snapshot: Snapshot,
   { id, context }: { id: string; context: OrderContext },
@@ -159,7 +148,7 @@ export async function readPurchase(
   const met = metByPart(sight);
   if (sight.records.some((record) => record.seen > 0))
     return { kind: "ambiguous", reason: "the platform shows only a part of the order", detail, effect, met };
-  // Numbers that were there before say nothing; those of the pool are this order's and nobody else's.
+  // Earlier numbers prove nothing; pool numbers belong to this order alone.
   const ours = sight.shown.find((number) => !stood.has(number));
   if (ours !== undefined) {
     const reason = `the platform shows the asset number ${ours} of the order, but none of its products`;
@@ -176,7 +165,7 @@ export async function readPurchase(
   return { kind: "not-found", detail };
 }
 
-/** A part shows something of A16 only where all asset numbers are shown: a list that is short hides whole numbers. */
+/** A partial sight concerns A16 only if all asset numbers are shown: an incomplete list hides whole numbers. */
 function metByPart({ records, shown: numbersShown, bare }: OrderSight): AssumptionMet[] {
   const numbers = records.reduce((sum, record) => sum + record.numbers, 0);
   if (new Set(numbersShown).size < numbers || bare.length > 0) return [];
@@ -184,7 +173,6 @@ function metByPart({ records, shown: numbersShown, bare }: OrderSight): Assumpti
   return [{ row: "A16", evidence }];
 }
 
-/** Where a person sees whether a purchase was carried out. */
 export function lookForPurchase(channelOrderId: string, context: OrderContext | undefined): LookFor {
   const numbers = context?.records.flatMap((record) => record.numbers) ?? [];
   return {
@@ -196,7 +184,6 @@ export function lookForPurchase(channelOrderId: string, context: OrderContext | 
   };
 }
 
-/** What is recorded of an order that was placed. */
 export function orderPlaced(
   operationId: string,
   customer: RecordKey,
@@ -224,7 +211,7 @@ export function orderPlaced(
   return { changes, audit: purchaseAudit(context, rows) };
 }
 
-/** Units that continue earlier ones have their numbers by a step of the order, in which nothing more is bought. */
+/** Records the numbers of renewed units as a step that buys nothing more. */
 function renewals(operationId: string, customer: RecordKey, context: OrderContext): StateChange[] {
   const { order, channelOrderId, version, bodyHash, renewed = [] } = context;
   if (renewed.length === 0) return [];
@@ -236,7 +223,6 @@ function renewals(operationId: string, customer: RecordKey, context: OrderContex
   ];
 }
 
-/** What an amendment has to remember: the number that each of its units was bound to. */
 export function amendmentContextOf(
   { after, payload }: Pick<Draft<AmendmentShapes>, "after" | "payload">,
   request: BatchOrderRequest,
@@ -257,7 +243,7 @@ export function amendmentContextOf(
   return { ...common, items, stood, ...(gone === undefined ? {} : { gone }) };
 }
 
-/** Asset numbers that may have been there before: of units that stood, of earlier ones, and those that the CRM gave. */
+/** Asset numbers that may have existed before: of existing units, of earlier units, and from the CRM. */
 export function stoodBefore({
   operation,
   context,
@@ -268,14 +254,13 @@ export function stoodBefore({
   return [...context.stood, ...numbersThere(operation.after.assets)];
 }
 
-/** Units that continue earlier ones, by instance and unit. */
 function renewedUnits(assets: readonly PlannedAsset[]): ReadonlyMap<string, RenewedUnit> {
   return new Map(
     assets.flatMap(({ id, renewed = [] }) => renewed.map((unit) => [unitKey(id, unit.unit), unit] as const)),
   );
 }
 
-/** The number that each unit was bound to: the wire form has its numbers where the payload has its units. */
+/** Reads the number of each unit from the wire form, at the place where the payload names the unit. */
 function numbersByUnit(
   { orderList }: AmendmentShapes["payload"],
   request: BatchOrderRequest,
@@ -303,7 +288,6 @@ function unitKey(instanceId: string, unit: number): string {
   return JSON.stringify([instanceId, unit]);
 }
 
-/** What is recorded of an amendment that was bought. */
 export function orderBought(
   operationId: string,
   customer: RecordKey,
@@ -331,7 +315,6 @@ export function orderBought(
   };
 }
 
-/** What the platform showed no more, and what was bought takes the place of, stands no more by that. */
 function goneBefore(operationId: string, customer: RecordKey, { order, gone = [] }: AmendmentContext): StateChange[] {
   if (gone.length === 0) return [];
   const numbers = gone.flatMap(({ product, number }) => (product === null && number !== null ? [number] : []));

@@ -19,30 +19,24 @@ import { isForm, isRowOf, observedTerms, type Limits } from "./terms.ts";
 import { removedFrom, removedWithoutCall, wholeUnit } from "./removal-parts.ts";
 import type { ReadBack } from "../../engine/plan/drift.ts";
 
-/** What M7 always tells two forms of a product apart by. */
+/** Fields in which M7 always distinguishes two forms. */
 const observable = new Set(["nodes", "gmsPid", "appKey"]);
 
-/** What an order is read back by. */
 interface Reading {
   standing: OrderStanding;
   contents: ShownContents;
   limits: Limits;
-  /** Those that the ledger knows of the customer. */
   numbers: readonly FixedNumber[];
-  /** Asset numbers that a unit has already: what is shown there is no other unit's. */
+  /** Numbers of existing units. Other units cannot have them. */
   taken: ReadonlySet<string | undefined>;
 }
 
-/** What is found of one part of the difference; what is left out is nothing. */
 interface Found extends Pick<ReadBack, "seen" | "unseen" | "otherwise"> {
   bought: { item: BoughtItem; rows: readonly ShownProduct[] }[];
   removed: RemovedItem[];
 }
 
-/**
- * What M7 shows of an order that a person amended on the platform: what the CRM has more is shown, what it has no
- * longer is not, and what it has otherwise is shown so. What M7 says nothing about counts by that person's word.
- */
+/** Reads back an order that a person amended on the platform. Where M7 is silent, that person's statement counts. */
 export function readBackOrder(
   order: OrderWithTree,
   standing: OrderStanding,
@@ -75,7 +69,7 @@ function joined(found: readonly Partial<Found>[]): Found {
   };
 }
 
-/** One after the other: a unit that is shown is no other one's too. */
+/** In sequence, because a shown unit must not be matched twice. */
 function readEachAdded(
   reading: Reading,
   parts: readonly AddedPart[],
@@ -91,7 +85,7 @@ function readEachAdded(
   return { found, taken };
 }
 
-/** `units`: this one and those of its asset that are still looked for. */
+/** `units`: units of the asset still to be found, with this one. */
 function readAdded(
   reading: Reading,
   part: AddedPart,
@@ -99,7 +93,7 @@ function readAdded(
 ): Partial<Found> & { rows: readonly ShownProduct[] } {
   const { asset, unit, products, packages } = part;
   const all = [...products, ...packages.flatMap(productsUnder)];
-  // Of what is shown under no unit's number so much may be of units whose number nobody knows.
+  // As many rows without a known unit may belong to units of unknown number.
   const hidden = reading.standing.units.filter((one) => one.instanceId === asset.id && one.number === undefined).length;
   const known = part.standing?.number ?? part.given;
   const number = known ?? (hidden > 0 ? undefined : numberOf(all, reading, units));
@@ -116,7 +110,6 @@ function readAdded(
   return { ...joined(shown), bought: [{ item, rows }], rows };
 }
 
-/** The earlier unit whose number it is, where the asset continues that and does not stand yet. */
 function earlierOf(
   { numbers, standing: { order, units } }: Reading,
   { id, continues }: AddedPart["asset"],
@@ -134,7 +127,7 @@ function earlierOf(
   return earlier === undefined ? {} : { continues: unitsNamed(earlier) };
 }
 
-/** A number under which all of it is shown and that no unit has, where there is none too many. */
+/** A number that shows all products and belongs to no unit, if there are not too many of them. */
 function numberOf(
   products: readonly PlannedProduct[],
   { taken, contents }: Reading,
@@ -146,7 +139,6 @@ function numberOf(
   return common.length <= units ? common.toSorted()[0] : undefined;
 }
 
-/** The row in which a wanted product is shown as the CRM has it. */
 function readShown(
   { contents, limits, taken }: Reading,
   product: PlannedProduct,
@@ -168,7 +160,6 @@ function readShown(
   return { rows: [], unseen: [`the product ${product.id}`] };
 }
 
-/** Which dates and term of a product M7 tells, as far as the settings say how to read them, and which of them differ. */
 function datesShown(
   row: ShownProduct,
   product: PlannedProduct,
@@ -239,7 +230,7 @@ function changesOf(
     .filter((unit) => whole.some((item) => item.instanceId === unit.instanceId && item.unit === unit.unit))
     .reduce((sum, unit) => sum + unit.products.length, 0);
   const gone = { items: removed, products: removed.length - whole.length + inside, origin } as const;
-  // By the channel order number under which it is shown; without one it counts for the order's own.
+  // Grouped by the shown channel order number; without one, the order's own number.
   const purchases = Map.groupBy(
     bought,
     ({ rows }) => rows.find((row) => typeof row.channelOrderId === "string")?.channelOrderId ?? "",
@@ -269,12 +260,10 @@ function licenceOrdersIn(rows: readonly ShownProduct[]): LicenceOrder[] {
   });
 }
 
-/** A product as M7 shows it, under its asset number. */
 export interface ShownProduct extends ProductInstance {
   number: string;
 }
 
-/** Everything that M7 shows of an enterprise, and what it says nothing about. */
 export class ShownContents {
   readonly #products: readonly ShownProduct[];
   readonly #bare: ReadonlySet<string>;
@@ -291,14 +280,13 @@ export class ShownContents {
     this.#hiddenTypes = hiddenTypes;
   }
 
-  /** Rows of one product of the CRM, under one asset number where it is known. */
   of(crmProductId: string, number: string | undefined): ShownProduct[] {
     return this.#products.filter(
       (row) => row.crmProductId === crmProductId && (number === undefined || row.number === number),
     );
   }
 
-  /** The one row that is this form of a product and names no product of the CRM; none where more than one is. */
+  /** The only row of this form without a CRM product id; empty if there are several. */
   unnamed(product: PlannedProduct, number: string | undefined): ShownProduct[] {
     const rows = this.#products.filter(
       (row) =>
@@ -307,7 +295,7 @@ export class ShownContents {
     return rows.length === 1 ? rows : [];
   }
 
-  /** Whether not being shown proves that it is not there. */
+  /** Whether absence from M7 proves that it does not exist. */
   speaksOf(licenseType: string, number: string | undefined): boolean {
     if (this.#hiddenTypes.has(licenseType)) return false;
     if (number === undefined) return this.#bare.size === 0;

@@ -8,25 +8,19 @@ import type { Block } from "../../engine/plan/records.ts";
 import type { CustomerNumbers } from "../../engine/plan/input.ts";
 import { uriOf } from "./model.ts";
 
-/** The tree of an order whose licence passwords stand as markers. */
 export type PlannedProduct = Product<PrivateMarker>;
 export type PlannedPackage = Package<PrivateMarker>;
 export type PlannedAsset = Asset<PrivateMarker>;
 
-/**
- * An asset with what of it is bought, and under the numbers of which units; of its first ones where it is not said.
- * `renewed`: those of them that continue earlier units.
- */
+/** The bought part of an asset. `units` absent: the first units. `renewed`: units that continue earlier ones. */
 export type PurchasedAsset = PlannedAsset & { units?: number[]; renewed?: RenewedUnit[] };
 
-/** Why a value cannot go on the wire: which instance, which field, what is wrong. */
 export interface PayloadFault {
   instanceId: string;
   field: string;
   message: string;
 }
 
-/** The times of a payload: which setting says how each is written, and how wide it is (A20). */
 const timeUses = {
   "asset-limit": { codec: "assetLimit", width: "long" },
   "product-limit": { codec: "productLimit", width: "long" },
@@ -41,13 +35,13 @@ function encoded({ timeCodecs, dateZone }: AssumptionSettings, use: TimeUse, ins
   return codec === undefined ? undefined : encodeTime(codec, instant, width, dateZone);
 }
 
-/** Null where it cannot be written: `checkPayload` says why. */
+/** Null if it cannot be written; `checkPayload` gives the reason. */
 function wireTime(settings: AssumptionSettings, use: TimeUse, instant: string): string | number | null {
   const written = encoded(settings, use, instant);
   return written?.ok === true ? written.value : null;
 }
 
-/** Fields of a customer that E5 requires and E2 does not: a customer may exist and not be orderable yet. */
+/** E5 requires these customer fields and E2 does not. So a customer may exist before it can order. */
 export const orderableFields = [
   "address",
   "adminName",
@@ -58,8 +52,7 @@ export const orderableFields = [
 ] as const;
 
 /**
- * The order records of one new purchase: one for each licence type, numbered from the sequence base, assets in the
- * order of their ids (E5). They can be sent where `checkPayload` says so.
+ * One record per licence type, assets in the order of their ids (E5). Send them only if `checkPayload` finds no fault.
  */
 export function newBuyRecords(
   settings: AssumptionSettings,
@@ -115,7 +108,7 @@ function assetRecord(settings: AssumptionSettings, order: RecordKey, asset: Purc
   };
 }
 
-/** Whether the asset names the products of its packages too (A23). */
+/** Whether the asset also names the products of its packages (A23). */
 function repeats({ packageProducts, packageOnly }: AssumptionSettings, { products, packages }: PlannedAsset): boolean {
   return packages.length > 0 && (packageProducts === "repeat" || (products.length === 0 && packageOnly === "repeat"));
 }
@@ -137,7 +130,6 @@ function packagedProducts(packages: readonly PlannedPackage[]): { product: Plann
   ]);
 }
 
-/** A product as E5 wants it. `productUri` is the gmsPid, or else the appKey. */
 function productRecord(settings: AssumptionSettings, product: PlannedProduct, parentId: string): ProductRecord {
   const { passwords, trialEnd } = product;
   return {
@@ -185,10 +177,7 @@ function featureRecord(
   };
 }
 
-/**
- * A package with its products and lower packages as E5 wants it; `children` is null on the lowest level. A tree without
- * faults bounds the depth.
- */
+/** `children` is null on the lowest level. The depth is bounded, because the tree has no faults. */
 function merchandiseRecord(settings: AssumptionSettings, item: PlannedPackage, parentId: string): MerchandiseRecord {
   const children = item.children.map((child) => merchandiseRecord(settings, child, item.id));
   return {
@@ -203,7 +192,6 @@ function merchandiseRecord(settings: AssumptionSettings, item: PlannedPackage, p
   };
 }
 
-/** When something begins and ends, as far as the CRM says so. */
 function limitDates(
   settings: AssumptionSettings,
   { limitStart, limitEnd }: PlannedProduct | PlannedAsset,
@@ -215,7 +203,6 @@ function limitDates(
   };
 }
 
-/** Something in a payload that needs a setting (`use`), is a time, or cannot be sent at all (`fault`). */
 interface Content {
   instanceId: string;
   field: string;
@@ -224,7 +211,6 @@ interface Content {
   fault?: string;
 }
 
-/** What the records of these assets need of the settings, and what in them cannot go on the wire. */
 export function checkPayload(
   settings: AssumptionSettings,
   assets: readonly PurchasedAsset[],
@@ -296,20 +282,17 @@ function limitsOf({ id: instanceId, limitStart, limitEnd }: PlannedProduct | Pla
   );
 }
 
-/** Nothing like this is sent before a setting was chosen. */
 export function assumptionMissing({ key, row, choices }: MissingAssumption): Block {
   const reason = `the setting assumptions.${key} (${row}) has no value; choose ${choices.join(" or ")}`;
   return { code: "assumption.missing", reason, again: true };
 }
 
-/** Nothing is bought or removed for a customer that no source gave. */
 export const unknownCustomer: Block = {
   code: "customer.unknown",
   reason: "no source has given the customer of the order yet",
   again: true,
 };
 
-/** The units that continue earlier ones, by asset instance: a purchase may name one in several parts. */
 export function renewedUnits(assets: readonly PurchasedAsset[]): Map<string, RenewedUnit[]> {
   const byAsset = Map.groupBy(
     assets.filter(({ renewed }) => renewed !== undefined),
@@ -318,7 +301,6 @@ export function renewedUnits(assets: readonly PurchasedAsset[]): Map<string, Ren
   return new Map([...byAsset].map(([id, own]) => [id, own.flatMap(({ renewed = [] }) => renewed)]));
 }
 
-/** The units of an asset that continue earlier ones, where it has any. */
 export function renewedIn(renewed: ReadonlyMap<string, RenewedUnit[]>, id: string): { renewed?: RenewedUnit[] } {
   const units = renewed.get(id);
   return units === undefined ? {} : { renewed: units };

@@ -15,25 +15,20 @@ import type { RemovedItem } from "./payload.ts";
 import { policyOf, type Policies, type PolicyWord } from "../../engine/model/policy.ts";
 import { grouped } from "../../base/lists.ts";
 
-/** The policies by which something of an order is taken away. */
 export type EndingPolicy =
   | `orders.${"ended" | "cancelled" | "deleted" | "replaced" | "assetChanged" | "moved"}`
   | "drift.extra";
 
-/** What of an order is to be taken away, and by which policy: what removals are planned from. */
 export interface Endings {
   order: OrderStanding;
   parts: readonly EndedPart[];
-  /** Asset numbers of units that go whole, where they are known. */
   units: ReadonlySet<string>;
   why: EndingPolicy;
-  /** In words, for the reason of what is done, or of why it waits. */
   what: string;
-  /** What is bought in its place, by this order or another one: nothing of it goes without that. */
+  /** Purchases that replace it, of this or another order. Nothing is removed before them. */
   needs: Need[];
 }
 
-/** What removals are planned from. */
 export type RemovalsGiven = Pick<
   Prepared,
   "customer" | "desiredCustomer" | "numbers" | "quarantinedInScope" | "sourceWithStrayRecord" | "known"
@@ -42,26 +37,21 @@ export type RemovalsGiven = Pick<
 export type RemovalKind = "delete-products" | "delete-package-products" | "delete-assets" | "delete-everywhere";
 export type Removal = DraftOperation<RemovalKind>;
 
-/** A product that M7 shows and that is to go. */
 export interface GoingRow {
   row: ProductInstance;
   standing: StandingProduct;
-  /** M7 or the ledger knows the licence order that granted it. */
   isOwned: boolean;
-  /** What takes its place, where something does. */
   by: Replacing | undefined;
-  /** It is the same product once more, as that was repeated in the asset: it counts for nothing by itself. */
+  /** The copy of a package product in the asset. It is not counted. */
   isRepeated?: true;
 }
 
-/** What goes from one asset number. */
 export interface RemovalPart {
   ending: Endings;
   unit: StandingUnit;
   number: string;
-  /** A unit that renews this one, or that this one renews, has the number too: the asset stays. */
+  /** A renewing or renewed unit has the same number, so the asset stays. */
   shared: boolean;
-  /** Nothing of the unit is wanted any more. */
   whole: boolean;
   reading: AssetReading;
   rows: GoingRow[];
@@ -71,21 +61,19 @@ export interface Removing {
   given: RemovalsGiven;
   limits: Limits;
   settings: AssumptionSettings;
-  /** What is to go of all orders of the customer, by `unwantedName`. */
+  /** Everything to remove in all orders of the customer, by `unwantedName`. */
   unwanted: ReadonlySet<string>;
-  /** Something is bought for the customer in the same plan. */
+  /** The same plan buys something for the customer. */
   buys: boolean;
 }
 
-/** Rows of one unit that go by one call. */
 export interface Batch extends Omit<RemovalPart, "ending" | "whole"> {
-  /** The asset itself goes. */
   asset: boolean;
-  /** Nothing of the unit is left, though the asset stays for what else is in it. */
+  /** The unit ends, but its asset stays for other contents. */
   ends: boolean;
 }
 
-/** What ends of an order; the numbers of units that go whole are those that nobody is given any more. */
+/** Nobody is assigned the number of a unit that ends completely. */
 export function endingsOf(
   order: OrderStanding,
   parts: readonly EndedPart[],
@@ -95,7 +83,6 @@ export function endingsOf(
   return { order, parts, units: new Set(units), why, what, needs };
 }
 
-/** A product of one purchase that goes from a unit. */
 export function removedFrom(
   { instanceId, unit, number }: Pick<RemovedItem, "instanceId" | "unit"> & { number?: string | null | undefined },
   { product, channelOrderId, licenseOrderId }: StandingProduct,
@@ -104,16 +91,12 @@ export function removedFrom(
   return { instanceId, unit, product: product.id, channelOrderId, ...of };
 }
 
-/** A unit that goes with all that it holds. */
 export function wholeUnit({ instanceId, unit, number }: Pick<StandingUnit, "instanceId" | "unit" | "number">) {
   const whole = { product: null, channelOrderId: null, licenseOrderId: null };
   return { instanceId, unit, number: number ?? null, ...whole } satisfies RemovedItem;
 }
 
-/**
- * The ledger follows what no longer stands of an order: no operation took it. The numbers of whole units end with them;
- * one that another unit has too, by renewal, stays. `numbers`: all that the ledger knows of the customer.
- */
+/** Records parts that vanished without a call, and the end of their numbers, unless a renewal shares those. */
 export function removedWithoutCall(
   { order, customer }: Pick<OrderStanding, "order" | "customer">,
   { items, products, origin }: Pick<OrderRemoved, "items" | "products" | "origin">,
@@ -128,7 +111,7 @@ export function removedWithoutCall(
   ];
 }
 
-/** What a deletion takes away, as M7, M6 and M5 show it now. What stands in a form that is not smaller is not taken. */
+/** The weight of a deletion by M7, M6 and M5. A product whose replacement is not smaller does not count. */
 export function weightOfRemoval(batches: readonly Batch[], { observed }: RemovalsGiven, limits: Limits): Weight {
   const assets = batches.filter((batch) => batch.asset);
   const numbers = new Set(assets.map((batch) => batch.number));
@@ -150,7 +133,7 @@ export function weightOfRemoval(batches: readonly Batch[], { observed }: Removal
   };
 }
 
-/** Whether M7 shows the product in a new form with no fewer nodes and no earlier end. */
+/** Whether M7 shows a replacement with no fewer nodes and no earlier end. */
 function isReplaced({ by, row }: GoingRow, contents: RemovalsGiven["observed"]["contents"], limits: Limits): boolean {
   if (by === undefined) return false;
   const shown = contents?.get(by.unit.number ?? "")?.products ?? [];
@@ -167,15 +150,12 @@ function isReplaced({ by, row }: GoingRow, contents: RemovalsGiven["observed"]["
   return after.wire === undefined || (before.wire !== undefined && Number(after.wire) >= Number(before.wire));
 }
 
-/** What goes by one call. */
 export interface RemovalCall {
   ending: Endings;
-  /** Products out of packages of which something stays: a person approves the very call (A42). */
   packaged: boolean;
   batches: Batch[];
 }
 
-/** A whole asset that goes, or one product of a known licence order that goes without it; and by which call. */
 interface Going {
   part: RemovalPart;
   rows: readonly GoingRow[];
@@ -185,8 +165,9 @@ interface Going {
 }
 
 /**
- * Divides what goes of one order into calls: one for each policy, and one more for what is in packages. Twins go by one
- * call, since any call that names one of them takes both: by the one of which a person is asked the most.
+ * Divides removals into calls: one per policy, and one more for package products. A call that names a twin removes
+ * both,
+ * so twins go into one call, under the policy that needs more approval.
  */
 export function callsOf(parts: readonly RemovalPart[], policies: Policies, limits: Limits): RemovalCall[] {
   const going = withTwinsTogether(parts.flatMap(goingOf), policies, limits);
@@ -213,10 +194,7 @@ function goingOf(part: RemovalPart): Going[] {
   });
 }
 
-/**
- * A whole asset goes only where no other unit has its number, whatever M7 shows of that yet, and where M7 shows nothing
- * in it but what goes, all of it of known licence orders.
- */
+/** Removes a whole asset only if no other unit has its number and M7 shows nothing else in it. */
 function goesWhole({ whole, shared, rows, reading }: RemovalPart): boolean {
   if (!whole || shared || rows.some((item) => !item.isOwned)) return false;
   const going = new Set(rows.map((item) => item.row));
@@ -255,7 +233,7 @@ function areTwins(one: Going, other: Going, limits: Limits): boolean {
   return one.rows.some(({ row }) => other.rows.some((item) => isTwin(row, item.row, limits)));
 }
 
-/** What goes by one call, by the units that it is of: two may have one asset number. */
+/** By unit, because two units may share an asset number. */
 function batchesOf(going: readonly Going[], limits: Limits): Batch[] {
   const byUnit = grouped(going, ({ part: { number, unit } }) => [number, unit.instanceId, unit.unit]);
   return byUnit.map(([{ part, asset }, own]) => {
@@ -267,7 +245,7 @@ function batchesOf(going: readonly Going[], limits: Limits): Batch[] {
   });
 }
 
-/** Those of the rows that a call names: of those that it cannot tell apart one, of each licence order. */
+/** The rows that a call names. It names rows that it cannot tell apart only once per licence order. */
 export function namedRows(rows: readonly GoingRow[], limits: Limits): GoingRow[] {
   const named = grouped(rows, ({ row }) => [row.licenseOrderId ?? null, limits.matched(row)]);
   return named.map(([first]) => first);

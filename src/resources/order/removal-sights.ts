@@ -11,16 +11,13 @@ import { removedFrom, wholeUnit, type Endings, type RemovalPart, type RemovalsGi
 import { saysLent } from "../../engine/plan/needs-of-operations.ts";
 import type { ProductInstance } from "../../contract/asset-contents.ts";
 
-/** What M7 no longer shows, and how many products that is. */
 export interface Gone {
   item: RemovedItem;
   products: number;
 }
 
-/** What becomes of one part: what goes of it, what is gone already, or why it is left alone. */
 export type Decided = { goes: RemovalPart | undefined; gone: Gone[] } | Block;
 
-/** What M7 shows of the parts of one order. */
 export class Sights {
   readonly #given: RemovalsGiven;
   readonly #ending: Endings;
@@ -34,7 +31,6 @@ export class Sights {
     this.#numbers = numbersFound(given, ending);
   }
 
-  /** What M7 leaves out of a part whose asset it shows, by `absentName`. */
   absent({ unit, products }: EndedPart): string[] {
     const reading = this.#given.observed.contents?.get(this.#numberOf(unit) ?? "");
     if (reading === undefined || reading.bare) return [];
@@ -61,7 +57,7 @@ export class Sights {
     return waits ?? this.#rows(part, number, reading);
   }
 
-  /** The old form stays until M7 shows all of the new one, as it was bought and under its numbers (R8). */
+  /** The old form stays until M7 shows all of the new one as bought, under its numbers (R8). */
   #overlap({ number }: StandingUnit, by: Replacing): Block | undefined {
     const reading = this.#given.observed.contents?.get(by.unit.number ?? "");
     if (reading === undefined || by.products.length === 0) return overlap(number, by.products);
@@ -103,10 +99,7 @@ export class Sights {
   }
 }
 
-/**
- * Numbers of units whose number the ledger does not know, as M7 shows them, where all units of the instance lose the
- * same: so it does not matter which of them is which.
- */
+/** Finds unknown numbers in M7, if all units of the instance lose the same: then it does not matter which is which. */
 function numbersFound({ observed }: RemovalsGiven, { order, parts }: Endings): ReadonlyMap<StandingUnit, string> {
   const taken = new Set(order.units.flatMap((unit) => unit.number ?? []));
   const unknown = order.units.filter((unit) => unit.number === undefined);
@@ -119,7 +112,6 @@ function numbersFound({ observed }: RemovalsGiven, { order, parts }: Endings): R
   return new Map(found);
 }
 
-/** What a unit loses, as a text that is the same for the same; undefined if it loses nothing. */
 function lossOf(part: EndedPart | undefined): string | undefined {
   return part === undefined ? undefined : JSON.stringify([part.whole, part.products.map(({ product }) => product.id)]);
 }
@@ -161,8 +153,8 @@ function notShown({ order }: Endings, unit: StandingUnit, bare?: string): Block 
 }
 
 /**
- * Why an asset is left alone that is lent, or of which nobody knows that. M6 says of each asset whether it is lent; E8
- * says only what is a lock for lending, and M8 which of the locks are lent and to whom, not what went into them.
+ * M6 shows whether an asset is lent. E8 shows only which locks are for lending. M8 shows which locks are lent and to
+ * whom, but not their contents.
  */
 function lent(number: string, { asset }: AssetReading, loans: Observed["loans"]): Block | undefined {
   const lock = loans?.find((loan) => loan.lock === number);
@@ -192,22 +184,18 @@ function lentNow(number: string, asset: ObservedAsset, loans: readonly ObservedL
   return { code: "asset.lent", reason, again: true };
 }
 
-/**
- * What M7 shows of one product that is to go: the row it is, that it is gone, that nobody knows which licence order it
- * is of, or why it is left alone. `repeated`: the same product of a package, as it was repeated in the asset (A23).
- */
+/** `unowned`: nobody knows its licence order. `repeated`: the copy of a package product in the asset (A23). */
 export type ProductSight =
   | { is: "shown"; row: ProductInstance; repeated?: ProductInstance }
   | { is: "gone" }
   | { is: "unowned"; row: ProductInstance }
   | { is: "blocked"; block: Block };
 
-/** A text that M7 leaves empty says no more than one that it leaves out. */
+/** M7 may leave out a text or send it empty: both mean no value. */
 function given(text: string | null | undefined): string | undefined {
   return text === null || text === undefined || text === "" ? undefined : text;
 }
 
-/** Looks for one product of an order in what M7 shows of an asset number. */
 export function sightOf(
   { products, asset }: Pick<AssetReading, "products" | "asset">,
   unit: StandingUnit,
@@ -257,10 +245,7 @@ function withNote(sight: ProductSight, note: string): ProductSight {
   return { ...sight, block: { ...sight.block, reason: sight.block.reason + note } };
 }
 
-/**
- * The second of two rows of one purchase which are one product of a package: once in the package and once in the asset,
- * alike in all that a deletion goes by, so that one deletion takes both.
- */
+/** The copy of a package product in the asset. A deletion cannot tell both rows apart, so one call removes both. */
 function repeatedOf(
   rows: readonly ProductInstance[],
   { packageId }: StandingProduct,
@@ -274,7 +259,7 @@ function repeatedOf(
   return isPair && isSame ? second : undefined;
 }
 
-/** Whether M7 shows what a product is by the purchase of that product, under an id that is none of the unit. */
+/** Whether M7 shows the product of this purchase under an id that no product of the unit has. */
 function isRenamed(row: ProductInstance, unit: StandingUnit, { product, channelOrderId }: StandingProduct): boolean {
   const isSame = row.channelOrderId === channelOrderId && row.productUri === uriOf(product);
   return isSame && !unit.products.some((item) => item.product.id === row.crmProductId);
@@ -286,10 +271,7 @@ interface Differing {
   bought: string | number | undefined;
 }
 
-/**
- * The first term of a product that M7 shows otherwise than it was bought. A deletion finds its product by the productUri
- * alone, and by terms that M7 must show: what is left empty is another value here.
- */
+/** The first term that differs from the purchase. A deletion matches by these terms, so an empty one differs too. */
 function otherTerms(
   row: ProductInstance,
   unit: StandingUnit,
@@ -308,7 +290,6 @@ function otherTerms(
   );
 }
 
-/** A limit that M7 shows otherwise than it was bought. */
 function otherLimit(
   field: "limitStartTime" | "limitEndTime",
   row: ProductInstance,

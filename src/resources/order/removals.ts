@@ -22,26 +22,21 @@ import { Sights, type Decided, type Gone } from "./removal-sights.ts";
 export interface RemovalStage {
   meant: Removal[];
   blocks: BlockedRecord[];
-  /** What M7 shows as gone already: the ledger follows it, and nothing is sent. */
+  /** Parts that M7 shows as gone: only the ledger changes. */
   changes: StateChange[];
-  /** Asset numbers that are to go whole, be it later or once it was approved: who holds one keeps it until then. */
+  /** Asset numbers to end completely, now or after approval. Until then their holders keep them. */
   endingNumbers: ReadonlySet<string>;
 }
 
-/** `buys`: something is bought for the customer in the same plan. */
 type RemovalOptions = Pick<PlanOptions, "settings" | "policies" | "takingBlocked"> & { buys: boolean };
 
-/** What is planned of one order. */
 type OrderRemovals = Pick<RemovalStage, "meant" | "changes"> & { blocks: Block[] };
 
-/**
- * Plans what is taken away of orders (E5 delete_product, delete_asset): what nobody wants any more, as M7 shows it now.
- * What M7 does not show, or shows otherwise than it was bought, is never deleted by guess.
- */
+/** Plans removals (E5 delete_product, delete_asset). Never deletes what M7 does not show, or shows differently. */
 export function planRemovals(given: RemovalsGiven, endings: readonly Endings[], options: RemovalOptions): RemovalStage {
   const stopped = options.takingBlocked ?? quarantineBlock(given);
   const unwanted = unwantedOf(endings);
-  // What waits for a purchase itself may wait for what has its number: nothing waits for that in turn.
+  // A removal that waits for a purchase must not block other units with the same number.
   const going = wholeUnits(endings.filter(({ needs }) => needs.length === 0));
   const planned = [...Map.groupBy(endings, ({ order }) => formatKey(order.order))].map(([key, own]) => {
     if (stopped !== undefined) return { key, meant: [], blocks: [stopped], changes: [] };
@@ -57,7 +52,6 @@ export function planRemovals(given: RemovalsGiven, endings: readonly Endings[], 
   };
 }
 
-/** `going`: the units of all orders that go whole, and wait for nothing. */
 function planOrder(
   removing: Removing,
   endings: readonly Endings[],
@@ -80,14 +74,12 @@ function planOrder(
   };
 }
 
-/** What M7 no longer shows: the ledger follows it and says so, and nothing is sent. */
 function foundGone(order: OrderStanding, gone: readonly Gone[], numbers: readonly FixedNumber[]): StateChange[] {
   if (gone.length === 0) return [];
   const products = gone.reduce((sum, one) => sum + one.products, 0);
   return removedWithoutCall(order, { items: gone.map(({ item }) => item), products, origin: "found" }, numbers);
 }
 
-/** What becomes of one part, where it does not wait for what has its number too. */
 function decide(
   sight: Decided,
   { order }: Endings,
@@ -99,7 +91,6 @@ function decide(
   return block === undefined ? { goes, gone } : { gone, block };
 }
 
-/** Numbers of which every unit that has them goes whole, however many orders those are of. */
 function endingWhole(endings: readonly Endings[], numbers: readonly FixedNumber[]): string[] {
   const going = wholeUnits(endings);
   const staying = new Set(numbers.filter((item) => !going.has(unitName(item))).map(({ number }) => number));
@@ -116,7 +107,7 @@ function wholeUnits(endings: readonly Endings[]): ReadonlySet<string> {
   );
 }
 
-/** A unit that renews another one goes after that one, so that the asset goes with the last of them. */
+/** A renewing unit is removed after the unit that it renews, so the asset goes with the last of them. */
 function afterRenewed(
   { order }: OrderStanding,
   part: RemovalPart,
@@ -147,7 +138,7 @@ function unwantedOf(endings: readonly Endings[]): Set<string> {
   return new Set(names);
 }
 
-/** Leaves out every part with a product that would take another one along which stays (R4). */
+/** Leaves out parts whose deletion would also remove a product that stays (R4). */
 function withoutTwins(
   parts: readonly RemovalPart[],
   limits: Limits,
@@ -155,7 +146,6 @@ function withoutTwins(
   const blocks: Block[] = [];
   let free = parts;
   for (;;) {
-    // What goes out of all orders goes by a call of its own, which only a person's word releases.
     const going = new Set(free.flatMap((part) => part.rows.flatMap(({ row, isOwned }) => (isOwned ? [row] : []))));
     const twinIn = ({ rows, reading }: RemovalPart): [GoingRow["row"], GoingRow["row"]] | undefined => {
       for (const { row, isOwned } of rows) {

@@ -13,27 +13,21 @@ import { heldNumbers } from "./units-that-stay.ts";
 import type { PurchasedAsset } from "./records.ts";
 import { numbersShown } from "./shown-orders.ts";
 
-/** What renewals are planned from. */
 export type RenewalsGiven = Pick<CustomerInput, "customer" | "standings" | "earlierOwners" | "earlier" | "orders"> & {
   known: Pick<Known, "placedOrders" | "numbers" | "assignments">;
   observed: Pick<CustomerInput["observed"], "unclearOrders" | "contents" | "allContents">;
-  /** Units that orders planned before renew, by `unitName`, each with the order that does. */
   taken?: ReadonlyMap<string, RecordKey> | undefined;
 };
 
-/** What a purchase renews, whether it can be made in the end or not. */
 export interface Renewing {
-  /** The earlier units that it continues, by `unitName`. */
   taken: readonly string[];
-  /** It waits for the number of an earlier unit, which only a reading of everything may tell. */
+  /** It needs the number of an earlier unit that only a full reading of the enterprise may show. */
   isUnnumbered: boolean;
 }
 
 /**
- * Assets of which each unit that is bought now and continues an earlier one has the number of that (E5: assetNos), or
- * why nothing is bought: an earlier number is never guessed, and a unit is renewed once. Units that are more than those
- * which can be continued get numbers of their own. The contract names no other field for it, so `transferedAssetNum` is
- * sent as the CRM gives it.
+ * Gives each unit that continues an earlier one its number (E5: assetNos). Numbers are never guessed, and a unit is
+ * renewed only once. No other field names a renewal, so `transferedAssetNum` is sent as the CRM gives it.
  */
 export function withRenewals(
   given: RenewalsGiven,
@@ -51,14 +45,12 @@ export function withRenewals(
   return { assets: renewed, renewing: { taken: [...here.keys()], isUnnumbered: false } };
 }
 
-/** An order of which something is bought. `here`: earlier units that its assets continue already, each by its asset. */
 interface Buying {
   given: RenewalsGiven;
   order: RecordKey;
   here: ReadonlyMap<string, string>;
 }
 
-/** An asset of it of which units continue those of an asset of the order `from`. `named`: that, in words. */
 interface Renewal extends Buying {
   asset: PurchasedAsset;
   continues: EarlierInstance;
@@ -66,7 +58,6 @@ interface Renewal extends Buying {
   named: string;
 }
 
-/** The units that go on, those before a block too. */
 type Found = { units: readonly RenewedUnit[]; block?: Block; isUnnumbered?: boolean };
 type Blocked = { units: []; block: Block };
 
@@ -104,7 +95,6 @@ function earlierUnits(buying: Buying, asset: PurchasedAsset): Found {
   return underEarlierNumbers(renewal, units, free);
 }
 
-/** The units that go on, each under the number of an earlier one; what is more than those is not among them. */
 function underEarlierNumbers(renewal: Renewal, units: readonly number[], free: readonly Candidate[]): Found {
   const { given, named } = renewal;
   const numbered = withShownNumbers(free, given);
@@ -126,12 +116,10 @@ function underEarlierNumbers(renewal: Renewal, units: readonly number[], free: r
   return { units: renewed };
 }
 
-/** Whether a unit stands already: what is bought of it comes under the number that it has. */
 function stands(given: RenewalsGiven, order: RecordKey, asset: PurchasedAsset, unit: number): boolean {
   return unitsIn(given, order).some((item) => item.instanceId === asset.id && item.unit === unit);
 }
 
-/** The units that stand of an order, where anybody knows that. */
 export function unitsIn({ standings }: Pick<RenewalsGiven, "standings">, order: RecordKey): readonly StandingUnit[] {
   const standing = standings?.get(formatKey(order));
   return standing === undefined || "lost" in standing ? [] : standing.units;
@@ -140,11 +128,9 @@ export function unitsIn({ standings }: Pick<RenewalsGiven, "standings">, order: 
 interface Candidate {
   unit: StandingUnit;
   earlier: EarlierUnit;
-  /** Its number is known by what M7 shows alone. */
   shown?: true;
 }
 
-/** The units that can go on: those of the earlier asset, and what continues one of them and is handed on itself. */
 function candidatesOf(renewal: Renewal, own: readonly StandingUnit[]): Candidate[] {
   const { from, given } = renewal;
   const handed = handedOn(renewal);
@@ -153,7 +139,7 @@ function candidatesOf(renewal: Renewal, own: readonly StandingUnit[]): Candidate
   return [...direct.filter(({ earlier }) => !continued.has(unitName(earlier))), ...handed];
 }
 
-/** Units of this order that continued the earlier ones and that it has no more: what takes their place goes on. */
+/** Unwanted units of this order that continue the earlier asset. Their replacement continues it. */
 function handedOn({ given, order, from, continues }: Renewal): Candidate[] {
   const now = given.orders.find(({ key }) => isSameKey(key, order));
   if (now === undefined) return [];
@@ -168,10 +154,7 @@ function handedOn({ given, order, from, continues }: Renewal): Candidate[] {
   });
 }
 
-/**
- * Whether an asset went on already, be it that it ended since, or its order moved here without what it continues: what
- * it lacks is new.
- */
+/** Whether the asset continued already; then a missing unit is new. */
 function isMore({ given: { known, customer, standings }, order, asset: { id } }: Renewal): boolean {
   const own = standings?.get(formatKey(order));
   const ended = own === undefined || "lost" in own ? [] : own.ended;
@@ -188,7 +171,6 @@ function isMore({ given: { known, customer, standings }, order, asset: { id } }:
   );
 }
 
-/** What stands of the earlier order, or why the renewal waits for it. */
 function standingOf(renewal: Renewal): readonly StandingUnit[] | Blocked {
   const { given, from, named } = renewal;
   const key = formatKey(from);
@@ -214,10 +196,7 @@ function whyNotPlaced({ given, order, from }: Renewal): string {
   return isThere ? "that order is not placed yet" : "the ledger does not know that order";
 }
 
-/**
- * What an order that moved here continues stays with the customer that it was bought for, where that does not move as
- * well: nothing of it stands here.
- */
+/** If an order moves and the order that it continues does not, the earlier asset stays with its customer. */
 function ofAnother(renewal: Renewal, owner: RecordKey): readonly StandingUnit[] | Blocked {
   const { given, order, from, named } = renewal;
   // An order does not wait for itself.
@@ -241,7 +220,7 @@ function unknownOf(named: string, why: string): Blocked {
   return foundNot("order.earlier-unknown", `${named}, but ${why}. crm-sync does not guess an asset number`);
 }
 
-/** Why fewer units can be continued than are to be, where that is not because there are no more. */
+/** Why fewer units than wanted can be continued; undefined if there simply are no more. */
 function lackingOf(renewal: Renewal, candidates: readonly Candidate[], stand: number): Found | undefined {
   const { given, order, from, asset, continues, named } = renewal;
   const renewers = candidates.flatMap(({ earlier }) => renewerOf(renewal, earlier) ?? []);
@@ -265,19 +244,17 @@ function lackingOf(renewal: Renewal, candidates: readonly Candidate[], stand: nu
   return foundNot("order.earlier-too-few", reason);
 }
 
-/** An order of this customer that the CRM wants and that may not stand as it says yet. */
 function stillWanted({ orders, earlier = [] }: RenewalsGiven, of: RecordKey): OrderWithTree | undefined {
   const order = [...orders, ...earlier].find(({ key }) => isSameKey(key, of));
   return order === undefined || order.state === "absent" || order.body.cancelled ? undefined : order;
 }
 
-/** Who has an earlier unit already: an order, and its asset where that is this very order. */
 interface Renewer {
   order: RecordKey;
   instanceId: string | undefined;
 }
 
-/** Who renews a unit already: the one that continues it itself, whoever renewed that since, or one of this plan. */
+/** Who renews a unit already: the unit that continues it directly, or an order of this plan. */
 function renewerOf({ given, order, here }: Buying, earlier: EarlierUnit): Renewer | undefined {
   const name = unitName(earlier);
   const instanceId = here.get(name);
@@ -292,10 +269,7 @@ function renewerOf({ given, order, here }: Buying, earlier: EarlierUnit): Renewe
   return other === undefined || isSameKey(other, order) ? undefined : { order: other, instanceId: undefined };
 }
 
-/**
- * The same with the numbers that the ledger does not know and under which M7 shows them; `doubt` where it does not show
- * that for sure, or was not read.
- */
+/** Adds numbers that only M7 shows. `doubt`: M7 does not show them clearly or was not read. */
 function withShownNumbers(free: readonly Candidate[], given: RenewalsGiven): readonly Candidate[] | { doubt: string } {
   const unknown = free.find(({ unit }) => unit.number === undefined);
   if (unknown === undefined) return free;
@@ -315,10 +289,7 @@ function withShownNumbers(free: readonly Candidate[], given: RenewalsGiven): rea
   });
 }
 
-/**
- * Those whose number the CRM gives come first, then those that somebody holds, then the lower ones, and last those in
- * which nothing is left.
- */
+/** First numbers that the CRM gives, then held units, then lower indexes, and empty units last. */
 function rankedUnits({ given, asset }: Renewal, units: readonly Candidate[]): Candidate[] {
   const { known, observed } = given;
   const held = heldNumbers(known);
@@ -332,7 +303,6 @@ function rankedUnits({ given, asset }: Renewal, units: readonly Candidate[]): Ca
   return units.toSorted((one, other) => rank(one) - rank(other));
 }
 
-/** The CRM gives numbers, and this is none of them. */
 function notGiven({ asset: { assetNumbers }, named }: Renewal, number: string): Found | undefined {
   if (assetNumbers.length === 0 || assetNumbers.includes(number)) return undefined;
   const reason = `${named} under the asset number ${number}, but the CRM gives it the number ${assetNumbers.join(", ")}`;
@@ -343,12 +313,10 @@ function earlierOf({ namespace, id: orderId }: RecordKey, { instanceId, unit }: 
   return { namespace, orderId, instanceId, unit };
 }
 
-/** The units that a unit itself continues, nearest first. */
 function chainOf(numbers: readonly FixedNumber[], of: EarlierUnit): readonly EarlierUnit[] {
   return numbers.find((item) => unitName(item) === unitName(of))?.continues ?? [];
 }
 
-/** Names one unit of an asset instance. */
 export function unitName({ namespace, orderId, instanceId, unit }: EarlierUnit): string {
   return JSON.stringify([namespace, orderId, instanceId, unit]);
 }

@@ -40,43 +40,34 @@ type Link = NonNullable<Known["link"]>;
 
 type Order = OrderWithTree;
 
-/** An order of which something is shown, or (`shown: undefined`) surely nothing any more, as it counts as placed. */
+/** An order that M7 shows. `shown: undefined`: nothing is left of it, but it counts as placed. */
 export interface FoundOrder {
   order: Order;
-  /** In whose enterprise it is shown. */
   customer: RecordKey;
   channelOrderId: string;
-  /** All that is shown of it. */
   shown: ShownOrder | undefined;
-  /** Under its own number. */
+  /** The part under its own channel order number. */
   own: ShownOrder | undefined;
   amendments: readonly ShownAmendment[];
 }
 
-/** Brings orders back when the ledger is built anew, as changes that are recorded together. */
 export interface RebuildOrders {
-  /** What stands of an order beside that it is placed. */
   placed(knows: CustomerState, found: FoundOrder): Promise<StateChange[]>;
-  /** What an order that moved left in the enterprise of another customer. */
   left(found: FoundOrder): Promise<StateChange[]>;
 }
 
 interface Compared {
   adopted: StateChange[];
-  /** Why orders wait that are shown here, and otherwise than they would have to be. */
   partial: Map<string, Block>;
-  /** Why orders wait that may stand without being shown here. */
+  /** Orders that may exist although M7 does not show them here. */
   hidden: Map<string, Block>;
 }
 
 /**
- * Looks for the orders of an enterprise that somebody else made, so that none that is there is placed a second time.
- * Before its first order every asset it shows is read ((M6 ∪ E8) → M7), and what it shows is kept; an order that comes
- * later is compared with that. An order counts as placed only where all its products are shown under its channel order
- * number, in the form that the CRM gives; one that is shown in part or otherwise is looked for anew in each attempt and
- * waits for a person, and so does one that is not shown where that proves nothing (A43). One that the CRM does not want
- * any more and that is shown counts as placed and agrees with nothing, so that its ending is planned. One that another
- * customer's enterprise shows is not placed either, whoever says so: a rebuild brings it back as one that moved.
+ * Looks for existing orders, so that crm-sync never places one twice. Before the first order it reads all assets
+ * ((M6 ∪ E8) → M7) and keeps the result. An order counts as placed only if M7 shows all its products in the CRM's form
+ * under its number. A partial or different form, or silence that proves nothing (A43), waits for a person.
+ * An unwanted order that M7 shows counts as placed, so that its removal is planned.
  */
 export class OrderAdoption implements Seeking {
   readonly #deps: Pick<EngineDependencies, "ledger" | "settings">;
@@ -86,10 +77,7 @@ export class OrderAdoption implements Seeking {
   #examination: Examination | undefined;
   #unread: Block | undefined;
 
-  /**
-   * `rebuild` brings amendments and numbers back; without it an order that has amendments waits. `whole`: what cannot be
-   * read throws.
-   */
+  /** Without `rebuild`, an order with amendments waits. `whole`: throw if something cannot be read. */
   constructor(
     deps: Pick<EngineDependencies, "ledger" | "settings">,
     snapshot: Snapshot,
@@ -137,20 +125,18 @@ export class OrderAdoption implements Seeking {
     };
   }
 
-  /** Reads all that the enterprise of a customer shows, and keeps it: orders of others may be among it. */
+  /** Keeps everything that the enterprise shows, also orders of other customers. */
   async look(knows: CustomerState): Promise<void> {
     const link = readLink(knows.held);
     if (link !== undefined) this.#examination ??= await examine(this.#deps, this.#snapshot, knows, link);
   }
 
-  /** Of what an order that moved away left here, and of which nobody knew what it is, nothing is shown any more. */
   #gone(loaded: LoadedCustomer): StateChange[] {
     const numbers = [...(this.#examination?.shown.keys() ?? [])];
     if (this.#examination === undefined || this.#examination.bareAssets.length > 0) return [];
     const { settings } = this.#deps;
     return unclearIn(loaded).flatMap((order): StateChange[] => {
       const placed = loaded.known.placedOrders.get(formatKey(order.key))?.channelOrderId;
-      // Its number may be another one by now than it was found under.
       const isShownStill = [channelNumberOf(this.#deps, order), placed].some((channelOrderId) => {
         if (channelOrderId === undefined) return false;
         const nOf = amendmentsOf(settings, { order: order.key, channelOrderId });
@@ -160,7 +146,7 @@ export class OrderAdoption implements Seeking {
     });
   }
 
-  /** Once in an attempt. Answers why it could not be. */
+  /** Reads once per attempt. Returns the reason if the reading failed. */
   async #examine(knows: CustomerState): Promise<Block | undefined> {
     if (this.#unread !== undefined) return this.#unread;
     try {
@@ -175,7 +161,7 @@ export class OrderAdoption implements Seeking {
   async #compare(knows: CustomerState, loaded: LoadedCustomer, orders: readonly Order[]): Promise<Compared> {
     const compared: Compared = { adopted: [], partial: new Map(), hidden: new Map() };
     const others = new Set(loaded.orders.map((order) => channelNumberOf(this.#deps, order)));
-    // What was shown of an enterprise that the customer was linked with before says nothing of the one that it has now.
+    // Readings of an enterprise that the customer was linked with earlier do not apply to the current one.
     const isRead = readLink(loaded) !== undefined;
     const numbers = isRead ? await this.#numbers(loaded) : [];
     for (const order of orders) {
@@ -199,10 +185,7 @@ export class OrderAdoption implements Seeking {
     return compared;
   }
 
-  /**
-   * An order that is not shown here: one that another enterprise shows stands there, one that may be in an enterprise
-   * that could not be looked at waits until it can be, and one that nobody wants any more counts as ended.
-   */
+  /** If an enterprise could not be read, the order waits. An unwanted order counts as ended. */
   async #notShownHere(
     knows: CustomerState,
     { known: { link } }: LoadedCustomer,
@@ -238,7 +221,6 @@ export class OrderAdoption implements Seeking {
     else if (verdict !== undefined) hidden.set(key, verdict);
   }
 
-  /** Why an order waits that is shown: not as the CRM has it, or with what only a rebuild brings back. */
   #whyNotAdopted(found: FoundOrder, shown: ShownOrder): Block | undefined {
     const { order, channelOrderId, amendments } = found;
     if (amendments.length > 0 && this.#rebuild === undefined)
@@ -249,16 +231,12 @@ export class OrderAdoption implements Seeking {
     return otherwise.length > 0 ? shownInOtherForm(order, channelOrderId, otherwise) : undefined;
   }
 
-  /** What all that is shown of an order, and each purchase of it, shows otherwise than the CRM has it. */
   #otherwise(order: Order, { shown, own, amendments }: Pick<ShownAt, "shown" | "own" | "amendments">): string[] {
     const twice = shownTwice(purchasesShown({ own, amendments }));
     return [...otherThanWanted(order, shown, this.#deps.settings), ...twice];
   }
 
-  /**
-   * Takes an order for the one that is there, unless the ledger or another order has that number already: then it
-   * waits, and says so. `left`: where else something of it is shown. Answers whether it counts as placed now.
-   */
+  /** Waits if the ledger or another order has the number. Returns whether the order counts as placed. */
   async #adopt(
     knows: CustomerState,
     found: FoundOrder,
@@ -281,7 +259,6 @@ export class OrderAdoption implements Seeking {
     return true;
   }
 
-  /** All channel order numbers under which the enterprise shows anything. */
   async #numbers({ customer }: LoadedCustomer): Promise<string[]> {
     if (this.#examination !== undefined) return [...this.#examination.shown.keys()];
     return await this.#deps.ledger.state.shownNumbers(customer);
@@ -292,7 +269,6 @@ export class OrderAdoption implements Seeking {
     return await this.#deps.ledger.state.shownOrder(loaded.customer, channelOrderId);
   }
 
-  /** `isMade`: not in the enterprise of its customer, but it may be in that of the one before. */
   async #mayBeThere(order: Order, isMade: boolean): Promise<Block | undefined> {
     const types = order.body.instances.flatMap((item) => (item.kind === "asset" ? [item.licenseType] : []));
     const hiddenType = await hiddenTypeOf(
@@ -302,25 +278,21 @@ export class OrderAdoption implements Seeking {
     return maybeThere(order, { bareAssets: this.#examination?.bareAssets ?? [], hiddenType, isMade });
   }
 
-  /**
-   * A licence type that this very look showed is one that the platform shows, unless the settings name others (A43).
-   */
+  /** Whether this reading showed the licence type; the setting overrides it (A43). */
   #justShown(licenseType: string): boolean {
     return this.#deps.settings.visibleLicenseTypes === undefined && this.#examination?.types.has(licenseType) === true;
   }
 }
 
-/** None of the orders is placed while what the enterprise shows is not read. */
 function unreadOf(orders: readonly Order[], unread: Block): Sought {
   return { adopted: [], unclear: new Map(orders.map((order) => [formatKey(order.key), unread])), unread };
 }
 
-/** The link with an enterprise that is read: of one that this ledger made, everything is known. */
+/** Undefined for an enterprise that this ledger created: everything in it is known. */
 function readLink({ known: { link } }: LoadedCustomer): Link | undefined {
   return link?.origin === "created" ? undefined : link;
 }
 
-/** Orders that moved away, or away and back, of which nobody knows what stands here. */
 function unclearIn({ away = [], unclear = [] }: LoadedCustomer): readonly Order[] {
   const lost = away.filter(({ standing }) => standing !== undefined && "lost" in standing);
   return [...lost.map(({ order }) => order), ...unclear];
@@ -330,12 +302,11 @@ function isUnclear(loaded: LoadedCustomer): boolean {
   return loaded.unread === true || unclearIn(loaded).length > 0;
 }
 
-/** An order that the CRM gives and the ledger does not know as placed. */
 function isOpen(order: Order, { known }: LoadedCustomer): boolean {
   return order.pending && order.state !== "quarantined" && !known.placedOrders.has(formatKey(order.key));
 }
 
-/** Orders after those of the list that they take something over from: what they bring back names that. */
+/** Sorts orders after those that they continue, because their restored changes refer to these. */
 function earlierFirst(orders: readonly Order[]): readonly Order[] {
   if (orders.length < 2) return orders;
   const byKey = new Map(orders.map((order) => [formatKey(order.key), order]));
@@ -378,6 +349,5 @@ function orderIn(change: StateChange): string[] {
   return change.type === "order-placed" ? [formatKey(change.order)] : [];
 }
 
-/** Before a plan: an order that has amendments waits. */
 export const seek: NonNullable<Resource["seek"]> = (deps, snapshot, options) =>
   new OrderAdoption(deps, snapshot, options);

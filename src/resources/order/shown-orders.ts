@@ -17,16 +17,12 @@ import { isRowOf } from "./terms.ts";
 
 type Link = NonNullable<Known["link"]>;
 
-/** What is shown of an order. */
 interface Shown {
-  /** All of it. */
   shown: ShownOrder;
-  /** Under the order's own number. */
   own: ShownOrder | undefined;
   amendments: readonly ShownAmendment[];
 }
 
-/** What the enterprise of one customer shows of an order. */
 export interface ShownAt extends Shown {
   customer: RecordKey;
 }
@@ -34,9 +30,7 @@ export interface ShownAt extends Shown {
 type Dependencies = Pick<EngineDependencies, "ledger" | "settings">;
 
 /**
- * What enterprises of other customers than the order's own showed of it when they were looked at: under its own channel
- * order number and under those of its amendments. The first of them is the one that it stands for: where its own number
- * is shown, else the one with its latest amendment.
+ * What enterprises of other customers show of an order. First the one with its own number, then by latest amendment.
  */
 export async function shownElsewhere(
   deps: Dependencies,
@@ -62,7 +56,6 @@ export async function shownElsewhere(
   return places.toSorted((one, other) => rank(other) - rank(one));
 }
 
-/** Which of these numbers are not those of amendments, since orders have them as their own. */
 async function ownNumbers(deps: Dependencies, customer: RecordKey, numbers: readonly string[]): Promise<Set<string>> {
   const { orders } = deps.ledger.state.load(customer);
   const own = new Set(orders.map((order) => channelNumberOf(deps, order)));
@@ -81,17 +74,16 @@ interface ShownNow {
   forms: Map<string, ShownForm[]>;
 }
 
-/** One reading of all assets of an enterprise. */
 export interface Examination {
   shown: Map<string, ShownNow>;
-  /** Numbers of assets in which M7 shows neither a product nor a package. */
   bareAssets: string[];
   types: ReadonlySet<string>;
 }
 
 /**
- * Reads everything that the enterprise of a customer shows ((M6 ∪ E8) → M7, E3), and keeps it; it counts as examined
- * only where no asset is ambiguous. What was shown before and is not any more ends then, and not before.
+ * Reads and keeps what an enterprise shows ((M6 ∪ E8) → M7, E3). Only if no asset is ambiguous does it count as
+ * examined,
+ * and only then do vanished observations end.
  */
 export async function examine(
   { ledger }: Pick<EngineDependencies, "ledger">,
@@ -103,20 +95,20 @@ export async function examine(
   const { enterpriseGlobalId } = link;
   const { assets, ...examination } = await readAll(snapshot, enterpriseGlobalId);
   const { shown, bareAssets, types } = examination;
-  // Read again, and not only when it was adopted: an order is placed for one of its customers.
+  // Read again, because an order is placed for one of the enterprise's customers.
   const enterprises = await snapshot.enterprises(link.channelCustomerId);
   const customers = enterprises.find((item) => item.enterpriseGlobalId === enterpriseGlobalId)?.customers ?? [];
   const isClear = bareAssets.length === 0;
   const isUnread = knows.held.unread === true;
   const before = await ledger.state.shownNumbers(customer);
-  // What is not shown any more may be in an asset that shows nothing.
+  // A vanished order may be in an ambiguous asset.
   const gone = isClear ? before.filter((subject) => !shown.has(subject)) : [];
   const changes: StateChange[] = [
     ...(isClear ? [{ type: "examined", customer } as const] : []),
     ...(isClear && isUnread ? [{ type: "customer-read", customer } as const] : []),
     { type: "platform-customers", enterpriseGlobalId, customers },
     { type: "licence-types-shown", types: [...types] },
-    // All orders are kept: one may come into the CRM, or out of quarantine, when the enterprise is not read any more.
+    // All orders are kept: their records may arrive, or leave quarantine, after the last reading.
     ...[...shown].map(([subject, order]): StateChange => ({
       type: "observed",
       customer,
@@ -166,7 +158,6 @@ async function readAll(snapshot: Snapshot, enterpriseGlobalId: string): Promise<
   return { shown, bareAssets, types, assets };
 }
 
-/** Each form once. */
 function addForm(forms: Map<string, ShownForm[]>, id: string, product: ProductInstance): void {
   const form: ShownForm = {
     productUri: product.productUri ?? null,
@@ -183,24 +174,19 @@ function addForm(forms: Map<string, ShownForm[]>, id: string, product: ProductIn
   if (!known.some((other) => canonicalJson(other) === text)) forms.set(id, [...known, form]);
 }
 
-/** What is shown under the number of one amendment of an order. */
 export interface ShownAmendment {
   n: number;
   channelOrderId: string;
   shown: ShownOrder;
 }
 
-/** Whose amendments are looked for. */
 interface Amended {
   order: RecordKey;
   channelOrderId: string;
-  /** Numbers that are other orders' own. */
   others: ReadonlySet<string>;
-  /** All channel order numbers under which the enterprise shows anything. */
   numbers: readonly string[];
 }
 
-/** What is shown of an order beside its own number: under those of its amendments that are no other order's own. */
 async function shownAmendments(
   settings: Pick<AssumptionSettings, "amendmentOrderIdTemplate">,
   amended: Amended,
@@ -216,7 +202,6 @@ async function shownAmendments(
   return found.toSorted((one, other) => one.n - other.n);
 }
 
-/** What is shown of an order under its own number and those of its amendments. */
 export async function shownOf(
   settings: Pick<AssumptionSettings, "amendmentOrderIdTemplate">,
   of: Amended,
@@ -228,15 +213,13 @@ export async function shownOf(
   return under.length === 0 ? undefined : { shown: shownTogether(under), own, amendments };
 }
 
-/** What is shown of each purchase of an order. */
 export function purchasesShown({ own, amendments }: Pick<Shown, "own" | "amendments">): ShownOrder[] {
   return [...(own === undefined ? [] : [own]), ...amendments.map(({ shown }) => shown)];
 }
 
-/** Stands for the number of an amendment where its template is taken apart; no number of an order holds it. */
+/** Placeholder for `n` in the template. No number contains it. */
 const anyNumber = "\u0000";
 
-/** What the channel order numbers of all amendments of an order begin with (A16). */
 export function beginningOf(
   { amendmentOrderIdTemplate }: Pick<AssumptionSettings, "amendmentOrderIdTemplate">,
   { order: { namespace, id }, channelOrderId: order }: Pick<Amended, "order" | "channelOrderId">,
@@ -244,7 +227,7 @@ export function beginningOf(
   return fillTemplate(amendmentOrderIdTemplate, { order, id, namespace, n: anyNumber }).split(anyNumber)[0] ?? "";
 }
 
-/** Tells which amendment of an order has a channel order number (A16); undefined where none of it can have it. */
+/** Returns which amendment has a channel order number (A16), or undefined. */
 export function amendmentsOf(
   { amendmentOrderIdTemplate }: Pick<AssumptionSettings, "amendmentOrderIdTemplate">,
   { order: { namespace, id }, channelOrderId: order }: Pick<Amended, "order" | "channelOrderId">,
@@ -259,7 +242,6 @@ export function amendmentsOf(
   };
 }
 
-/** All that is shown of an order, whatever it was bought under. */
 function shownTogether(shown: readonly ShownOrder[]): ShownOrder {
   const products = new Map<string, readonly string[]>();
   const forms = new Map<string, readonly ShownForm[]>();
@@ -272,10 +254,8 @@ function shownTogether(shown: readonly ShownOrder[]): ShownOrder {
 }
 
 /**
- * The asset numbers of units of one instance whose numbers the ledger does not know, by what M7 shows of the whole
- * enterprise ((M6 ∪ E8) → M7): so many numbers that no other unit has hold all that was bought of such a unit as there
- * are units, and nothing of it is shown under any other. Which unit has which of them makes no difference, since all of
- * them hold the same. `doubt`: why that is not so, in words.
+ * Finds unknown asset numbers in M7 of the whole enterprise. As many free numbers as units must show all the products,
+ * and no other number any of them. The units are equal, so any assignment is right. `doubt`: why this fails.
  */
 export function numbersShown(
   units: readonly StandingUnit[],

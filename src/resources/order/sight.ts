@@ -3,7 +3,6 @@ import type { RefusalFacts } from "../../engine/model/operation-type.ts";
 import type { Snapshot } from "../../platform/snapshot.ts";
 import type { OrderContext } from "./payload.ts";
 
-/** How much of one order record is shown. `standing`: its products, each once for every number that shows it. */
 interface SeenRecord {
   sequence: number;
   seen: number;
@@ -11,32 +10,27 @@ interface SeenRecord {
   numbersSeen: number;
   numbers: number;
   standing: number;
-  /** How many that are once all that was promised is there; undefined where the operation does not say. */
+  /** `standing` of the complete order; undefined if the operation does not give it. */
   promised: number | undefined;
 }
 
-/**
- * How much of an order the platform shows: for each order record how many of its products, and the licence order they
- * name.
- */
 export interface OrderSight {
   records: SeenRecord[];
   licenceOrders: Map<number, string>;
-  /** Asset numbers of the order that the platform shows, whatever they hold. */
   shown: string[];
-  /** Those of them in which M7 shows neither a product nor a package. */
+  /** Those in which M7 shows neither a product nor a package. */
   bare: string[];
   /** Sequences whose products name more than one licence order. */
   repeated: number[];
 }
 
-/** Whether all of an order record is shown: not only each product under some number, but under each of its own. */
+/** Whether every product of the record is shown under every asset number that it was bought for. */
 export function isWhole(record: SeenRecord): boolean {
   if (record.promised !== undefined && record.standing !== record.promised) return false;
   return record.wanted > 0 && record.seen === record.wanted && record.numbersSeen === record.numbers;
 }
 
-/** Looks for an order by its own asset numbers: (M6 ∪ E8), then M7 of each, by channelOrderId and crmProductId. */
+/** Looks for an order by its own asset numbers: (M6 ∪ E8) → M7, by channelOrderId and crmProductId. */
 export async function sightOrder(snapshot: Pick<Snapshot, "contents">, context: OrderContext): Promise<OrderSight> {
   const sight: OrderSight = { records: [], licenceOrders: new Map(), shown: [], bare: [], repeated: [] };
   for (const record of context.records) {
@@ -79,9 +73,8 @@ export async function sightOrder(snapshot: Pick<Snapshot, "contents">, context: 
 }
 
 /**
- * What the platform shows of a refused order, in words; undefined where it shows nothing. Its asset numbers and its
- * channel order number are looked for: (M6 ∪ E8), then M7 of all that is not another order's of ours. `stood`: numbers
- * that may stand for assets that were there before.
+ * The traces of a refused order on the platform, in words, by asset and channel order numbers; undefined: nothing.
+ * `stood`: numbers that may have existed before.
  */
 export async function shownOfRefusedOrder(
   { context, stood }: { context: OrderContext; stood: readonly string[] },
@@ -90,13 +83,12 @@ export async function shownOfRefusedOrder(
 ): Promise<string | undefined> {
   const channelNumbers = new Set([context.channelOrderId, facts.channelOrderId]);
   const assets = await snapshot.allAssets(context.enterpriseGlobalId);
-  // Those of the pool are this order's and nobody else's.
+  // Pool numbers belong to this order alone.
   const before = new Set(stood);
   const own = new Set(context.records.flatMap((record) => record.numbers));
   for (const number of own)
     if (assets.has(number) && !before.has(number)) return `the platform shows its asset number ${number}`;
-  // Somebody may have placed it by hand since, under other numbers. What stands under the numbers of our other orders
-  // is theirs.
+  // A person may have placed it since under other numbers. Assets of our other orders belong to those.
   const strange = new Set(assets.keys());
   const others = facts.placedNumbers();
   for (const number of others) if (!own.has(number)) strange.delete(number);

@@ -16,16 +16,13 @@ import { OrderGathering, OrderHistories } from "./state/gather.ts";
 import { OrderStepRows } from "./state/order-step-rows.ts";
 import { PlacedOrderRows } from "./state/placed-order-rows.ts";
 
-/** The rows of orders in an open ledger, and what else can be asked of them. */
 export interface OrderRows extends StateRows {
   readonly placed: PlacedOrderRows;
   readonly numbers: AssetNumberRows;
   readonly steps: OrderStepRows;
-  /** Everything that happened to an order that is placed for a customer. */
   readonly history: (customer: RecordKey, order: RecordKey) => OrderHistory | undefined;
-  /** What stands of an order for a customer, `lost` where that is not known; undefined where it is not placed. */
+  /** `lost`: the state is unknown. Undefined: the order is not placed. */
   readonly standing: (customer: RecordKey, order: RecordKey) => OrderStanding | { lost: string } | undefined;
-  /** The licence type of each asset number of the orders that are placed for a customer, also of adopted ones. */
   readonly licenceTypes: (customer: RecordKey) => ReadonlyMap<string, LicenseType>;
 }
 
@@ -53,7 +50,6 @@ export const state = {
   changes,
   facts: {
     standing: {
-      // The form that it was placed with is named by its version.
       of: ({ placedOrders }) => [...placedOrders].map(([key, placed]) => [key, toJson({ ...placed, body: undefined })]),
       moved: (order) => [
         `the placed order ${order} changed`,
@@ -75,7 +71,6 @@ export const state = {
   open,
 } satisfies StateStore<keyof typeof changes, OrderRows>;
 
-/** What stands of orders as a plan knows it, which learns only of what is gone or shown again, and of prices. */
 function standingsAfter(before: LoadedCustomer["standings"], changes: readonly StateChange[]): typeof before {
   let standings = before;
   for (const change of changes) {
@@ -89,13 +84,11 @@ function standingsAfter(before: LoadedCustomer["standings"], changes: readonly S
   return standings;
 }
 
-/** Orders that moved away as a plan knows them, which learns of those of which nothing stands any more. */
 function awayAfter(before: LoadedCustomer["away"], changes: readonly StateChange[]): typeof before {
   const left = changes.flatMap((change) => (change.type === "order-left" ? [formatKey(change.order)] : []));
   return left.length === 0 ? before : before?.filter(({ order }) => !left.includes(formatKey(order.key)));
 }
 
-/** The only code that writes placed orders, their steps, the customers that they left, and asset numbers. */
 function open(database: Sqlite, ledger: LedgerRows): OrderRows {
   const placed = new PlacedOrderRows(database);
   const numbers = new AssetNumberRows(database);
@@ -138,7 +131,7 @@ function open(database: Sqlite, ledger: LedgerRows): OrderRows {
   };
 }
 
-/** Numbers of physical locks, by the form that their order was placed with: from the orders on, each read once. */
+/** Physical locks by the placed form of their order. The joins start at the orders, so each is read once. */
 export const locksByType = `select count(*) as count from placed_order p
   cross join record_version v on v.stream = 'orders' and v.namespace = p.namespace and v.id = p.order_id
     and v.version = p.version

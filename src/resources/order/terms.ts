@@ -14,20 +14,16 @@ import {
 import type { AssumptionSettings, PayloadUse } from "../../contract/assumption-settings.ts";
 import { decodeTime, encodeTime } from "../../contract/time-codec.ts";
 
-/** What a product is: two that differ in none of it are the same one, whatever they are called and cost. */
 export function termsOf({ name: _name, amount: _amount, passwords, features, ...terms }: FormProduct): object {
   return {
     ...terms,
-    // Which version of the record holds them says nothing about what they are.
+    // The version of the record that holds the passwords is not a term.
     passwords: passwords?.commitment,
     features: features.map(({ name: _called, ...feature }) => feature),
   };
 }
 
-/**
- * The products of a package that stand and that the wanted one has no more, with those of lower packages; undefined
- * where anything else differs. Products can be taken out of a package (A42), and nothing can be put into it.
- */
+/** Product ids that end in a package; undefined if it differs in anything else. Products can only be removed (A42). */
 export function endedIn(
   { name: _name, products, children, ...terms }: FormPackage,
   wanted: FormPackage,
@@ -50,28 +46,24 @@ export function endedIn(
   return [...ended.map(({ id }) => id), ...inChildren.flatMap((ids) => ids ?? [])];
 }
 
-/** Names of the terms in which two forms of a product differ. */
 export function changedTerms(before: FormProduct, after: FormProduct): string[] {
   return changedFields(termsOf(before), termsOf(after));
 }
 
-/** The same of an asset, whatever is in it. */
 export function changedAssetTerms(before: AssetTerms, after: AssetTerms): string[] {
   return changedFields(assetTermsOf(before), assetTermsOf(after));
 }
 
-/** Whether a row of M7 is a product as one purchase brought it. */
 export function isRowOf(row: ProductInstance, { product, channelOrderId }: StandingProduct): boolean {
   return row.crmProductId === product.id && row.channelOrderId === channelOrderId;
 }
 
-/** A limit as a delete order has it: nothing where M7 shows none; or why it cannot be told. */
+/** A limit for a delete order, or why it cannot be read. `lacks`: a setting is missing. */
 type WireLimit = { wire: string | number | undefined } | { fault: string; lacks?: true };
 
-/** Reads limits as M7 shows them and as they were bought, in the one form in which E5 takes them (A20, A21). */
+/** Converts limits that M7 shows, and bought limits, to the form that E5 takes (A20, A21). */
 export class Limits {
   readonly #settings: AssumptionSettings;
-  /** What was needed of the settings so far. */
   readonly uses = new Set<PayloadUse>();
 
   constructor(settings: AssumptionSettings) {
@@ -96,24 +88,24 @@ export class Limits {
     return written.ok ? { wire: written.value } : { fault: written.error };
   }
 
-  /** What M7 shows, against what was bought. `fault`: why the former cannot be read; silent for want of a setting. */
+  /** Compares the limit that M7 shows with the bought one. `fault`: why the shown limit cannot be read. */
   compared(value: ProductInstance["limitEndTime"], instant: string | undefined) {
     const shown = this.shown(value);
     const bought = this.bought(instant);
-    // What cannot be read for want of a setting is asked for by name before anything is sent.
+    // A missing setting is reported by name before anything is sent.
     if ("fault" in bought || ("fault" in shown && shown.lacks)) return { is: "silent" } as const;
     if ("fault" in shown) return { is: "unreadable", fault: shown.fault, bought: bought.wire } as const;
     const is: "same" | "other" = shown.wire === bought.wire ? "same" : "other";
     return { is, shown: shown.wire, bought: bought.wire };
   }
 
-  /** Whether products of packages may have been bought in the asset too (A23), so that M7 shows them twice. */
+  /** Whether an asset may repeat the products of its packages (A23), so that M7 shows them twice. */
   get repeats(): boolean {
     const { packageProducts, packageOnly } = this.#settings;
     return packageProducts === "repeat" || packageOnly === "repeat";
   }
 
-  /** What a strict deletion compares of a product (D: contract E5), as one text. */
+  /** The values that a strict deletion compares (D: contract E5). */
   matched({ productUri, limitConcurrent, limitStartTime, limitEndTime }: ProductInstance): string {
     const limit = (value: ProductInstance["limitEndTime"]): unknown => {
       const read = this.shown(value);
@@ -123,15 +115,14 @@ export class Limits {
   }
 }
 
-/** A row of M7, as far as it shows terms. */
 type ObservedForm = Pick<ProductInstance, keyof ShownForm>;
 
-/** `silent`: M7 leaves it empty, or no setting says how to read it (A20). `unreadable`: it is no time in that unit. */
+/** `silent`: M7 shows no value, or no setting says how to read it (A20). `unreadable`: not a time in that unit. */
 type Observed = "same" | "other" | "silent" | "unreadable";
 
 /**
- * The terms of a product that M7 shows, against those of a form of it. What follows from each is the matter of who asks:
- * an adopted order may leave terms empty, a form that is read back may not, and a deletion compares its own way (R4).
+ * Callers judge `silent` and `other` differently: an adopted order may have empty terms, a form that is read back may
+ * not, and a deletion has its own rules (R4).
  */
 export function observedTerms(row: ObservedForm, product: FormProduct, limits: Limits) {
   const { trial } = row;
@@ -146,7 +137,7 @@ export function observedTerms(row: ObservedForm, product: FormProduct, limits: L
   } satisfies Record<string, Observed>;
 }
 
-/** Whether a row of M7 is this form of a product, as far as M7 always tells forms apart: by what it is, and its nodes. */
+/** Whether a row shows this form, by the two terms that M7 always shows: product and nodes. */
 export function isForm(row: ObservedForm, product: FormProduct): boolean {
   return observedUri(row, product) === "same" && observedNodes(row, product) === "same";
 }
@@ -166,27 +157,24 @@ function sameOrOther(isSame: boolean): Observed {
   return isSame ? "same" : "other";
 }
 
-/** Names of the fields that differ. */
 function changedFields(before: object, after: object): string[] {
   const one = new Map(Object.entries(before));
   const other = new Map(Object.entries(after));
   return [...new Set([...one.keys(), ...other.keys()])].filter((name) => !isSame(one.get(name), other.get(name)));
 }
 
-/** Whether two values are the same as JSON. */
 export function isSame(one: unknown, other: unknown): boolean {
   return one === undefined || other === undefined
     ? one === other
     : canonicalJson(toJson(one)) === canonicalJson(toJson(other));
 }
 
-/** Whether a strict deletion of one product takes another one under its asset number along (R4). */
+/** Whether a strict deletion of one product also removes another one under the same asset number (R4). */
 export function isTwin(row: ProductInstance, other: ProductInstance, limits: Limits): boolean {
   const isElsewhere = (other.licenseOrderId ?? "") !== "" && other.licenseOrderId !== row.licenseOrderId;
   return other !== row && !isElsewhere && limits.matched(other) === limits.matched(row);
 }
 
-/** A product that stays and that a deletion would take along. */
 export function twinOf(
   row: ProductInstance,
   { products }: Pick<AssetReading, "products">,

@@ -11,11 +11,9 @@ import type { OrderStage } from "./plan.ts";
 
 type Amendment = DraftOperation<"amend-order">;
 
-/** What is bought under the number of a unit that stands, or of a new one whose number the CRM gives. */
 interface BoughtUnder {
-  /** Units of the order itself that have the number. */
   own: readonly StandingUnit[];
-  /** Units of other orders that have the number too: one renews the other. */
+  /** Units of other orders with the same number, by renewal. */
   others: readonly StandingUnit[];
   number: string;
   products: readonly string[];
@@ -23,7 +21,6 @@ interface BoughtUnder {
 
 type Given = Pick<CustomerInput, "observed" | "standings"> & { known: Pick<Known, "placedOrders" | "requests"> };
 
-/** Who asked for the lock of a number to be disabled, if it is or will be. */
 function disabledBy({ known }: Given, number: string): string | undefined {
   const asked = only(known.requests, "lock").find(({ about }) => about === number);
   return asked?.wanted !== "locked" || standing(asked) === "refused" ? undefined : asked.by;
@@ -48,13 +45,11 @@ function boughtUnder({ after, records }: Amendment, standings: LoadedCustomer["s
   });
 }
 
-/** The number that the CRM gives to a new unit. */
 function givenTo({ assets }: Amendment["after"], instanceId: string, unit: number): string | undefined {
   const asset = assets.find(({ id }) => id === instanceId);
   return asset === undefined ? undefined : givenToNew(asset)[newUnitsOf(asset).indexOf(unit)];
 }
 
-/** Numbers under which something more is to be bought: M7 says whether it is there already. */
 export function amendedNumbers(
   { meant }: Pick<OrderStage, "meant">,
   { standings }: Pick<LoadedCustomer, "standings">,
@@ -63,15 +58,11 @@ export function amendedNumbers(
   return [...amended, ...meant.flatMap(renewedNumbers)];
 }
 
-/** Numbers of earlier units that a purchase goes on under. */
 function renewedNumbers({ after }: OrderStage["meant"][number]): string[] {
   return after.assets.flatMap(({ renewed = [] }) => renewed.map(({ number }) => number));
 }
 
-/**
- * Why nothing is bought under the number of an earlier unit: the platform shows no such asset, or it is lent or
- * disabled, and the contract says of none of that what becomes of what is bought then; or it holds that already.
- */
+/** The contract does not describe purchases for lent or disabled assets. */
 function notRenewable(one: OrderStage["meant"][number], given: Given): Block | undefined {
   for (const number of renewedNumbers(one)) {
     const reading = given.observed.contents?.get(number);
@@ -106,7 +97,7 @@ function notUsable(number: string, reading: AssetReading | undefined, given: Giv
   return stopped("order.earlier-locked", reason);
 }
 
-/** A renewal may name its products as the order before did: only what no known purchase brought is there already. */
+/** A renewal may use the product ids of the earlier order. So only rows of unknown purchases count. */
 function boughtTwice(
   { payload }: OrderStage["meant"][number],
   number: string,
@@ -133,10 +124,7 @@ function isThereAlready(product: string, number: string): Block {
   return { code: "order.there-already", reason, again: true };
 }
 
-/**
- * Leaves out a purchase of which M7 shows something under its number that this ledger did not buy: a person may have
- * done it by hand, and nothing is bought a second time.
- */
+/** Drops purchases that M7 already shows under the number: a person may have made them, and nothing is bought twice. */
 export function withoutThereAlready(stage: OrderStage, given: Given): OrderStage {
   const checked = stage.meant.map((one) => {
     const amended = isAmendment(one) ? boughtUnder(one, given.standings) : [];

@@ -25,8 +25,8 @@ import { consider } from "../../engine/plan/rejections.ts";
 import { countedParts } from "./purchase-parts.ts";
 
 /**
- * Assets whose transferred products name the licence order that brought them (E5: srcLicenseOrderId of a product), as
- * it stands for this customer; one that the CRM names itself stays. Or why it is not known: it is never guessed.
+ * Adds the source licence order of transferred products (E5: srcLicenseOrderId), unless the CRM gives it. Never
+ * guessed.
  */
 export function withTransfers(
   order: RecordKey,
@@ -58,7 +58,7 @@ export function withTransfers(
   return resolved;
 }
 
-/** The licence order that brought an instance; none where units of it came by more than one. */
+/** Undefined if units of the instance came from several licence orders. */
 function sourceOf(
   order: RecordKey,
   from: NonNullable<PlannedProduct["transferredFrom"]>,
@@ -75,10 +75,7 @@ function sourceOf(
 
 type Given = Pick<Prepared, "orders" | "takers" | "standings"> & { known: Pick<Known, "placedOrders"> };
 
-/**
- * Endings that wait for the orders that take over something of what ends: a transferred product, an asset that goes on
- * under another order. While that is not bought, what it comes from stays.
- */
+/** Endings wait for orders that take over a part: a transferred product, or a continued asset. */
 export function awaitingTakeovers(given: Given, endings: readonly Endings[]): Endings[] {
   const takers = takersOf(given);
   return endings.map((ending) => {
@@ -94,7 +91,7 @@ export function awaitingTakeovers(given: Given, endings: readonly Endings[]): En
   });
 }
 
-/** Endings without the numbers that go on under another order by this plan: who holds one of them keeps it. */
+/** Without the numbers that another order continues in this plan: their holders keep them. */
 export function withoutRenewed(
   meant: readonly { after: { assets: readonly PlannedAsset[] } }[],
   endings: readonly Endings[],
@@ -105,12 +102,10 @@ export function withoutRenewed(
   return endings.map((ending) => ({ ...ending, units: ending.units.difference(renewed) }));
 }
 
-/** Subjects of the purchases that are to take over an instance of an order and do not stand yet. */
 export function takersOfInstance(given: Given, order: RecordKey, instanceId: string): string[] {
   return [...(takersOf(given).get(nameOf(formatKey(order), instanceId)) ?? [])];
 }
 
-/** Subjects of the purchases that are to take over an instance and do not stand yet, by order and instance. */
 function takersOf(given: Given): ReadonlyMap<string, ReadonlySet<string>> {
   const takers = new Map<string, Set<string>>();
   for (const order of [...given.orders, ...(given.takers ?? [])]) {
@@ -125,7 +120,6 @@ function takersOf(given: Given): ReadonlyMap<string, ReadonlySet<string>> {
   return takers;
 }
 
-/** Ids of what of an order stands, in as many units as it is wanted in. */
 function standingIn({ known, standings }: Given, order: OrderWithTree): ReadonlySet<string> | "all" {
   const key = formatKey(order.key);
   const placed = known.placedOrders.get(key);
@@ -148,20 +142,15 @@ function nameOf(order: string, instanceId: string): string {
   return JSON.stringify([order, instanceId]);
 }
 
-/** What is planned of an order at the customer that it moved away from. */
 interface Departure {
   key: string;
   plan: Partial<OrderPlan>;
-  /** Its asset numbers, which nobody is given any more. */
   numbers: string[];
 }
 
 type MovesGiven = Pick<Prepared, "customer" | "away"> & { known: Pick<Known, "placedOrders"> };
 
-/**
- * Plans what becomes of what exists here of an order that moved away in the CRM: it is removed, as anything else that
- * nobody wants. Its new customer buys it in full once nothing is left.
- */
+/** Removes the parts of an order that moved in the CRM. The new customer buys it after nothing is left here. */
 export function planDeparture(
   { customer, known }: MovesGiven,
   away: AwayOrder,
@@ -178,14 +167,14 @@ export function planDeparture(
     return { key, plan: { changes: [{ type: "order-left", order: order.key, customer }] }, numbers: [] };
   const numbers = units.flatMap(({ number }) => number ?? []);
   const planned = (plan: Partial<OrderPlan>): Departure => ({ key, plan, numbers });
-  // The customer keeps it in mind: nothing else tells it when the record can be used again.
+  // The block makes the next runs look again: nothing else reports when the record becomes usable.
   if (order.state === "quarantined") return planned(blockedBy(stays(key, "its record is in quarantine")));
   const why = whyOf(order);
   const what = `the order ${key} ${wordsOf[why](formatKey(owner))}; this removes ${unitsText(units)} here`;
   const considered = consider(policies, why, what);
   if (considered === "nothing") return planned({});
   if (considered !== "act") return planned(blockedBy(considered));
-  // A record that cannot be bought from wants something, whatever it names.
+  // Even an order that cannot be bought is still wanted, so its parts stay.
   const fault = why === "orders.moved" ? faultOf(away) : undefined;
   if (fault !== undefined)
     return planned(blockedBy(stays(key, `nothing can be bought for ${formatKey(owner)}: ${fault}`)));
@@ -194,7 +183,6 @@ export function planDeparture(
   return planned({ endings: [endingsOf(standing, parts, { why, what, needs: [] })] });
 }
 
-/** Why an order cannot be bought for its new customer, as far as is known now. */
 function faultOf({ order, buyer, noEnterprise, taken, unclear }: AwayOrder): string | undefined {
   const [fault] = order.tree.faults;
   if (fault !== undefined || unclear !== undefined) return fault?.message ?? unclear;
@@ -202,7 +190,6 @@ function faultOf({ order, buyer, noEnterprise, taken, unclear }: AwayOrder): str
   if (number !== undefined)
     return `the CRM gives the order the asset number ${number}, which belongs to another asset or cannot be used again`;
   if (buyer?.state !== "current") return "the CRM has no usable record of that customer";
-  // The words behind it may name people of that customer, and what is said here is said of another one.
   if (noEnterprise !== undefined) return `that customer has no enterprise (${noEnterprise})`;
   const lacking = orderableFields.filter((field) => buyer.body[field] === undefined);
   return lacking.length === 0 ? undefined : `the CRM gives no ${lacking.join(", ")} of that customer`;

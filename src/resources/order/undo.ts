@@ -40,7 +40,7 @@ export const undo: { readonly [K in keyof typeof types]?: UndoRule<K> } = {
   "delete-products": undoDeletion,
   "delete-package-products": undoDeletion,
   "delete-assets": undoDeletion,
-  // What the ledger had recorded of it is named, so that a person can buy it again.
+  // Names the products that the ledger knew, so that a person can buy it again.
   "delete-everywhere": (row) => {
     const known = row.operation.after.products.map(
       ({ crmProductId, assetId }) => `${crmProductId} of the asset ${assetId}`,
@@ -50,24 +50,19 @@ export const undo: { readonly [K in keyof typeof types]?: UndoRule<K> } = {
   },
 };
 
-/** The kinds that buy something of an order, or take something of it away. */
 const purchases = new Set<string>(["place-order", "amend-order"]);
 const deletions = new Set<string>(["delete-products", "delete-package-products", "delete-assets"]);
 
-/** What a run did to one order. */
 interface OrderWork {
   order: RecordKey;
   history: OrderHistory;
   standing: OrderStanding;
-  /** Channel order numbers that it bought something under. */
   bought: ReadonlySet<string>;
-  /** What it took away, with the number of each step. */
   removed: readonly { step: number; item: RemovedItem }[];
 }
 
 type Work = OrderWork | { lost: string };
 
-/** What is given up of what a run bought, order by order: what stands still of its purchases. */
 function boughtByRun(of: Pick<Undoing, "rows" | "facts" | "given" | "run">): Endings[] {
   return [...ordersOf(of)].flatMap((order) => {
     const work = workOn(order, of);
@@ -113,7 +108,7 @@ function workOn(key: string, { rows, facts, given }: Pick<Undoing, "rows" | "fac
   };
 }
 
-/** What the run took away is bought back first: nobody is without the old form and the new one. */
+/** Removed products are bought back before replacements are removed, so nobody is without both. */
 function endingOf(work: OrderWork, run: string): Endings | undefined {
   const { standing, bought } = work;
   const parts = standing.units.flatMap((unit): EndedPart[] => {
@@ -139,7 +134,6 @@ function orderIn(row: DoneOperation, of: Undoing): { key: string; work: Work } {
   };
 }
 
-/** What the run bought of an order goes, as M7 shows it: all of its purchases of one order together. */
 export function undoPurchase(row: DoneOperation, of: Undoing): Undoes {
   const { key, work } = orderIn(row, of);
   if ("lost" in work) return { is: "impossible", why: work.lost };
@@ -159,7 +153,7 @@ const movedHere =
   "the order moved here in the CRM and is gone where it was: without this purchase nobody would have it; " +
   "where the CRM moves it back, the runs do";
 
-/** Whether the run bought what an order that moved here stands by: nothing of it stood here before that. */
+/** Whether the run made the first purchase of an order that moved here. */
 function brought({ history: { placed, parts }, bought }: OrderWork, customer: RecordKey): boolean {
   const isElsewhere = (key: RecordKey): boolean => !isSameKey(key, customer);
   if (!isElsewhere(placed.placedFor ?? placed.customer) && !parts.steps.some((step) => isElsewhere(step.customer)))
@@ -171,17 +165,14 @@ function brought({ history: { placed, parts }, bought }: OrderWork, customer: Re
   });
 }
 
-/** A product that a deletion took, as it stood before. */
 interface Lost {
   instanceId: string;
   unit: number;
   number: string | null;
   standing: StandingProduct;
-  /** The form of the order that it was bought from. */
   version: number;
 }
 
-/** What the run took away of an order is bought again, from the form that stood, under a number of its own. */
 export function undoDeletion(row: DoneOperation, of: Undoing): Undoes {
   const { key, work } = orderIn(row, of);
   if ("lost" in work) return { is: "impossible", why: work.lost };
@@ -205,7 +196,7 @@ export function undoDeletion(row: DoneOperation, of: Undoing): Undoes {
   return { is: "meant", meant: meant.map((item) => ({ ...item, reason })), lacks: others ?? apart };
 }
 
-/** What the run took away and did not stand again since, but by what the run itself bought in its place. */
+/** Products that the run removed and nobody bought again, apart from the run's own replacements. */
 function lostOf({ history: { placed, parts }, standing, bought, removed }: OrderWork): Lost[] {
   const versions = new Map([[placed.channelOrderId, placed.version]]);
   for (const step of parts.steps) if (step.kind === "bought") versions.set(step.channelOrderId, step.version);
@@ -231,7 +222,6 @@ function lostOf({ history: { placed, parts }, standing, bought, removed }: Order
   });
 }
 
-/** Whether a step brought a product to a unit. */
 function brings(
   step: OrderStep,
   { instanceId, unit }: Pick<Lost, "instanceId" | "unit">,
@@ -252,7 +242,7 @@ function unitIn({ units }: OrderStanding, instanceId: string, unit: number): Sta
   return units.find((one) => one.instanceId === instanceId && one.unit === unit);
 }
 
-/** What is bought under each number; `apart`: why something of it is not bought again. */
+/** `apart`: why a part is not bought again. */
 function purchasesOf(
   { standing }: OrderWork,
   lost: readonly Lost[],
@@ -284,7 +274,7 @@ function purchasesOf(
   };
 }
 
-/** Licence passwords are wiped once they were sent. */
+/** Licence passwords were wiped after sending. */
 function withoutPasswords(product: PlannedProduct): PlannedProduct {
   return { ...product, passwords: undefined };
 }
@@ -297,7 +287,6 @@ function packageWithoutPasswords(item: PlannedPackage): PlannedPackage {
   };
 }
 
-/** With what stands of the orders that a run did something of, whether they wait to be planned or not. */
 function standingsOfUndone(
   standings: CustomerInput["standings"] = new Map(),
   { orders }: Pick<UndoFacts, "orders">,
@@ -317,7 +306,6 @@ export const undoFacts: UndoReading<"orders"> = async ({ state, records }, custo
   return { orders };
 };
 
-/** The asset numbers whose contents decide what is deleted of what the run bought. */
 function contents(of: Parameters<typeof boughtByRun>[0]): ReadonlySet<string> | "all" | undefined {
   const parts = boughtByRun(of).flatMap((ending) => ending.parts);
   if (parts.length === 0) return undefined;

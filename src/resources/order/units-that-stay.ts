@@ -2,25 +2,21 @@ import type { Desired, DesiredStaff } from "../../engine/model/desired.ts";
 import type { Known } from "../../engine/model/state.ts";
 import type { OrderStanding, StandingProduct, StandingUnit } from "./model.ts";
 
-/** What `inOrderToStay` decides by. */
 interface Deciding {
-  /** Asset numbers that the CRM gives the asset. */
   given: ReadonlySet<string>;
-  /** Asset numbers that the CRM names for people. */
   named: ReadonlySet<string>;
-  /** Asset numbers that somebody holds. */
   held: ReadonlySet<string>;
-  /** Products of a unit that are as the CRM wants them, and how much it lacks. */
+  /** `wanted`: products that match the CRM; `lacking`: how many are missing. */
   contentsOf: (unit: StandingUnit) => { wanted: readonly StandingProduct[]; lacking: number };
-  /** Everything that was ever bought in a unit, by `boughtName`. */
+  /** Everything ever bought in the unit, by `boughtName`. */
   purchasesOf: (unit: StandingUnit) => ReadonlySet<string>;
 }
 
 /**
- * Sorts the units of an asset: if there are too many, the first ones stay. The rules, the first that decides counts:
- * 1. The CRM gives the number. 2. The CRM gives numbers, and the number of this unit is unknown.
- * 3. The CRM names the number for a person. 4. Something was bought for this unit alone: another unit would need it too,
- * and it must not be bought again because a person leaves. 5. It lacks less. 6. Somebody holds it. 7. Its index is lower.
+ * Sorts the units of an asset: if there are too many, the first ones stay. The first rule that decides counts:
+ * 1. The CRM gives the number. 2. The CRM gives numbers, and this unit's number is unknown.
+ * 3. The CRM names the number for a person. 4. Something was bought for this unit alone; another unit would need it
+ * again, and it must not be bought twice because a person leaves. 5. Less is missing. 6. It is held. 7. Lower index.
  */
 export function inOrderToStay(units: readonly StandingUnit[], deciding: Deciding): StandingUnit[] {
   const { given, named, held } = deciding;
@@ -44,7 +40,7 @@ function compareRanks(one: readonly number[], other: readonly number[]): number 
   return at < 0 ? 0 : (one[at] ?? 0) - (other[at] ?? 0);
 }
 
-/** For each unit: how many of its wanted products another unit lacks, and never got by the same purchase. */
+/** For each unit: how many of its wanted products another unit lacks and did not get by the same purchase. */
 function boughtForOne(
   contents: ReadonlyMap<StandingUnit, { wanted: readonly StandingProduct[] }>,
   { purchasesOf }: Pick<Deciding, "purchasesOf">,
@@ -66,12 +62,10 @@ function boughtName({ product, channelOrderId }: StandingProduct): string {
   return JSON.stringify([channelOrderId, product.id]);
 }
 
-/** The asset numbers that somebody holds by our doing. */
 export function heldNumbers({ assignments }: Pick<Known, "assignments">): Set<string> {
   return new Set(assignments.map(({ assetNumber }) => assetNumber));
 }
 
-/** The asset numbers that the CRM names for people. */
 export function namedNumbers(staff: readonly Desired<DesiredStaff>[]): Set<string> {
   const current = staff.filter(({ state }) => state !== "absent");
   return new Set(
@@ -79,7 +73,6 @@ export function namedNumbers(staff: readonly Desired<DesiredStaff>[]): Set<strin
   );
 }
 
-/** Everything that was ever bought in each unit, by the name of the unit. It may be removed by now. */
 export function purchasesIn({ units, ended }: OrderStanding): ReadonlyMap<string, ReadonlySet<string>> {
   const all = [
     ...units.flatMap((unit) => unit.products.map((standing) => ({ unit, standing }))),
@@ -89,7 +82,7 @@ export function purchasesIn({ units, ended }: OrderStanding): ReadonlyMap<string
   return new Map([...byUnit].map(([name, one]) => [name, new Set(one.map(({ standing }) => boughtName(standing)))]));
 }
 
-/** With its number: the index of a unit that ended is used again. */
+/** Includes the number, because the index of an ended unit is used again. */
 export function nameOf({ instanceId, unit, number }: Pick<StandingUnit, "instanceId" | "unit" | "number">): string {
   return JSON.stringify([instanceId, unit, number ?? null]);
 }

@@ -48,9 +48,9 @@ const schemas = {
   after: z.array(commitments.extend({ staff: z.string() })),
   context: z.object({
     enterpriseGlobalId: z.string(),
-    /** Members that the platform showed before the call (A29). */
+    /** Members that M5 showed before the call (A29). */
     shownBefore: z.array(z.string()),
-    /** `password` says where the one that the CRM gave is sealed, so that it is wiped once it was used (A30). */
+    /** `password`: where the CRM's password is sealed until use (A30). */
     staff: z.array(
       z.object({
         key: z.object({ namespace: z.string(), id: z.string() }),
@@ -62,13 +62,9 @@ const schemas = {
 };
 export type AddShapes = ShapesOf<typeof schemas>;
 type AddContext = AddShapes["context"];
-/** A person as an M1 names them. */
 export type AddedPerson = AddShapes["payload"]["userList"][number];
 
-/**
- * M1 adds people, some in one call. A person who is refused alone is reported; those who were refused together are sent
- * in parts.
- */
+/** M1 adds people. A person rejected alone is reported; people rejected together are sent again in parts. */
 export const addStaff: OperationType<AddShapes> = {
   endpoint: "M1",
   stages: ["staff"],
@@ -150,7 +146,7 @@ function prepare(bound: Bound<AddShapes>): Prepared<AddShapes> | NotSendable {
   };
 }
 
-/** What the account names of M1's answer show of the enterprise code (A29): two endings in one answer contradict it. */
+/** Two endings in one answer of M1 contradict A29. */
 function metBySuffixes(
   sent: readonly { userName: string }[],
   shown: readonly { userName: string }[],
@@ -166,7 +162,6 @@ function metBySuffixes(
   return [{ row: "A29", about, evidence: "M1 appended two endings to names of one call" }];
 }
 
-/** Why the ids of M1's answer cannot be those of new people: each is somebody else's already, or came for two. */
 function takenIds(
   known: Pick<Known, "staffLinks" | "protectedMembers">,
   added: StaffMatch["added"],
@@ -204,7 +199,6 @@ function sealedPassword(operation: Draft<AddShapes>, index: number): { ref: stri
   return isPrivateMarker(password) ? { ref: password.$private, version: password.version } : undefined;
 }
 
-/** M1 added these people. */
 function staffAdded(customer: RecordKey, context: AddContext, match: StaffMatch): Effect {
   const people = new Map(context.staff.map((person) => [formatKey(person.key), person]));
   const changes: StateChange[] = match.added.flatMap((added) => {
@@ -234,23 +228,19 @@ function staffAdded(customer: RecordKey, context: AddContext, match: StaffMatch)
   };
 }
 
-/** A person of an M1 in clear. */
 interface SentPerson {
   key: RecordKey;
   userName: string;
   name: string;
 }
 
-/** A person with the new rows of M5 that may be theirs. */
+/** `rows`: new members of M5 that may be this person. */
 interface Hit {
   person: SentPerson;
   rows: ObservedMember[];
 }
 
-/**
- * A29: new rows of M5 with the name that was sent and an account name that is the one sent plus one suffix common to
- * all.
- */
+/** Matches new members in M5 by name, and by account name plus one common suffix (A29). */
 async function observe(entry: JournalEntry<AddShapes>, snapshot: Snapshot, facts: SettleFacts): Promise<Evidence> {
   const { context } = entry;
   const people = clearNames(facts, entry);
@@ -285,13 +275,12 @@ async function observe(entry: JournalEntry<AddShapes>, snapshot: Snapshot, facts
   return { kind: "not-found", detail, partEffect: added.length === 0 ? undefined : effect };
 }
 
-/** What account names end with after the names that were sent, as far as it can be an enterprise code. */
 function suffixesOf(hits: readonly Hit[], maxLength: number): ReadonlySet<string> {
   const all = hits.flatMap(({ person, rows }) => rows.map(({ userName }) => userName.slice(person.userName.length)));
   return new Set(all.filter((suffix) => suffix.length <= maxLength));
 }
 
-/** Why the rows that were found say nothing for sure. `isGuessed`: the enterprise code is not known. */
+/** `isGuessed`: the enterprise code is not known. */
 function whyAmbiguous(
   hits: readonly Hit[],
   added: StaffMatch["added"],
@@ -306,7 +295,7 @@ function whyAmbiguous(
   return undefined;
 }
 
-/** Why nothing is known if somebody is not found, and a new account could be theirs. */
+/** If somebody is missing and a new account could be theirs, nothing is certain. */
 function strangerAmong(hits: readonly Hit[], added: StaffMatch["added"], code: string | undefined): string | undefined {
   const found = new Set(added.map(({ globalId }) => globalId));
   const people = new Set(added.map(({ key }) => formatKey(key)));

@@ -10,7 +10,6 @@ import {
   type StaffCase,
 } from "../../report/reconciliation/case.ts";
 
-/** The account of each person of a customer. */
 export function compare(item: CustomerCase): Comparison[] {
   return item.staff.flatMap((staff): Comparison[] => {
     const { key, crm, member } = staff;
@@ -25,7 +24,7 @@ export function compare(item: CustomerCase): Comparison[] {
   });
 }
 
-/** What M5 shows of an account; undefined: it is gone as the CRM wants. */
+/** Undefined: gone, as the CRM wants. */
 function judge(item: CustomerCase, staff: StaffCase, seen: ShownItem | undefined): Judgement | undefined {
   const notes = waitNote(staff.crm);
   if (seen === undefined && item.read?.complete !== true)
@@ -43,7 +42,6 @@ function judge(item: CustomerCase, staff: StaffCase, seen: ShownItem | undefined
   return { verdict: "different", shown: true, details, finding: "differs" };
 }
 
-/** The fields of a member that a reading showed differently than they were left. */
 function changedFields({ body: { otherwise } }: ShownItem): string[] {
   return Array.isArray(otherwise) ? otherwise.filter((field) => typeof field === "string") : [];
 }

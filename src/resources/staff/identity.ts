@@ -8,22 +8,18 @@ import { policyOf } from "../../engine/model/policy.ts";
 import { lastingOf } from "../../engine/plan/drift.ts";
 import type { Known } from "../../engine/model/state.ts";
 
-/** What tells who a person is. */
 interface Given extends Pick<CustomerInput, "staff" | "privateValues" | "drift"> {
   known: Pick<Known, "link" | "staffLinks" | "protectedMembers" | "enterpriseCode" | "assignments">;
   observed: { readonly members: readonly ObservedMember[] | undefined };
 }
 
-/** The members that M5 shows, and how often the CRM gives each account name. */
+/** `names`: how often the CRM gives each account name. */
 interface Members {
   shown: readonly ObservedMember[];
   names: ReadonlyMap<string, number>;
 }
 
-/**
- * Who each staff record is on the platform: by its link, else by its account name, bare or with the enterprise code
- * (A28); two hits block.
- */
+/** By the link, otherwise by account name, bare or with the enterprise code (A28). */
 export function membershipsOf(
   given: Given,
   settings: AssumptionSettings,
@@ -55,7 +51,7 @@ export function membershipsOf(
   return new Map([...memberships, ...[...identified].map(([key, found]) => [key, onlyOne(found, fits)] as const)]);
 }
 
-/** An account that M5 showed once, and no more in whole readings over the settle time, nor now. */
+/** The account was shown once, and is missing from full reads over the settle time. */
 function isLost(
   { drift }: Given,
   { key: staff, state }: Desired<DesiredStaff>,
@@ -92,7 +88,7 @@ const notShown = blocked(
   "the platform no longer shows this staff member; check whether somebody deleted the account",
 );
 
-/** Blocks a staff record whose account name, bare or with a code, leads to the same member as another record's. */
+/** Two records must not lead to the same member. */
 function onlyOne(found: Membership, fits: ReadonlyMap<string, readonly string[]>): Membership {
   const hits = found.kind === "member" ? (fits.get(found.memberGlobalId)?.length ?? 0) : 0;
   if (hits <= 1) return found;
@@ -102,7 +98,6 @@ function onlyOne(found: Membership, fits: ReadonlyMap<string, readonly string[]>
   );
 }
 
-/** Finds one unlinked staff record among the members, by its account name, bare or with the enterprise code (A28). */
 function identify(
   given: Given,
   staff: Desired<DesiredStaff>,
@@ -137,10 +132,7 @@ function identify(
   return stranger ? otherEnding : { kind: "to-add" };
 }
 
-/**
- * The member with a person's account name is that person, if it is linked with no record, or with one that is gone from
- * the CRM: the CRM has the person under another id now, who keeps what the old one holds.
- */
+/** If the linked record is deleted in the CRM, the person has a new id there and keeps the account. */
 function adopted({ known, staff }: Pick<Given, "known" | "staff">, hit: ObservedMember): Membership {
   if (known.protectedMembers.has(hit.globalId)) {
     return blocked(
@@ -157,20 +149,14 @@ function adopted({ known, staff }: Pick<Given, "known" | "staff">, hit: Observed
   return blocked("staff.member-taken", `the account with this account name is linked to ${key} already`);
 }
 
-/**
- * Whoever has this person's name and an account name that begins like the one that would be sent may be that person: no
- * second account is made.
- */
+/** An account with the same name and a similar account name may belong to this person: no second account is made. */
 const otherEnding = blocked(
   "staff.other-ending",
   "the platform (M5) shows an account with this person's name and account name, but with another ending than the " +
     "enterprise code. The account may belong to this person, so crm-sync adds no second account",
 );
 
-/**
- * Whether a member is neither linked to a staff record, nor made with the enterprise, nor the account of another record
- * of this customer.
- */
+/** Not linked, not created with the enterprise, and not the account of another record. */
 function isNobodys(
   { known }: Pick<Given, "known">,
   member: ObservedMember,

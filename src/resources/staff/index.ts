@@ -8,7 +8,6 @@ import { passwordRequest } from "./request.ts";
 import { state } from "./state.ts";
 import { undo, undoFacts } from "./undo.ts";
 
-/** Accounts of people in the member-center (M1, M2 and M4; read by M5) and their passwords (M3). */
 export const staff = {
   name: "staff",
   types,

@@ -16,7 +16,6 @@ import { consider } from "../../engine/plan/rejections.ts";
 import { isAccountOf } from "./profile.ts";
 import type { StaffLink } from "./state.ts";
 
-/** What planning leavers looks at. */
 type Given = Pick<
   Prepared,
   "customer" | "staff" | "known" | "observed" | "privateValues" | "quarantinedInScope" | "sourceWithStrayRecord"
@@ -24,28 +23,23 @@ type Given = Pick<
 
 interface Leavers {
   drafts: DraftOperation<"delete-staff">[];
-  /** Accounts that somebody else deleted. */
   changes: StateChange[];
   blocks: BlockedRecord[];
 }
 
-/** An account that crm-sync made and the CRM does not want here any more, and why. */
 interface Leaver {
   link: StaffLink;
   why: Extract<PolicyName, "staff.left" | "staff.moved">;
 }
 type Options = Pick<PlanOptions, "settings" | "policies" | "takingBlocked">;
 
-/**
- * Deletes the accounts (M4) of people who are gone from the CRM, or belong to another customer now, if crm-sync made the
- * account and the policy allows it. `people`: what this plan does for the customer's people.
- */
+/** Deletes accounts (M4) only if crm-sync made them. `people`: what this plan does for people. */
 export function planLeavers(given: Given, people: Pick<Part, "operations" | "changes">, options: Options): Leavers {
   const adopted = new Set(
     people.changes.flatMap((change) => (change.type === "staff-linked" ? [change.memberGlobalId] : [])),
   );
   const planned = leaversOf(given)
-    // Else the account is another record's with this plan.
+    // This plan gives the account to another record.
     .filter(({ link }) => !adopted.has(link.memberGlobalId))
     .map((leaver) => planLeaver(given, leaver, people.operations, options));
   return {
@@ -55,10 +49,7 @@ export function planLeavers(given: Given, people: Pick<Part, "operations" | "cha
   };
 }
 
-/**
- * An account goes only if the same plan revokes all that it holds, M5 and M6 show nothing else with the member, no lock
- * is lent to it (M5, M8), and no other record of the customer has its account name.
- */
+/** The plan must revoke all its assets, no lock may be lent to it (M5, M8), and no other record may use it. */
 function planLeaver(
   given: Given,
   { link, why }: Leaver,
@@ -69,14 +60,14 @@ function planLeaver(
   const said = consider(policies, why, `${reasonOf[why]}; the account stays`);
   if (said === "nothing") return {};
   const ours = given.known.assignments.filter((item) => item.memberGlobalId === link.memberGlobalId);
-  // While something is still to be revoked, the record waits for that.
+  // The record waits for the revokes first.
   if (said !== "act") return ours.length === 0 ? { blocks: [[key, said]] } : {};
   const { members, assets, unread } = given.observed;
   if (members === undefined || assets === undefined) return {};
   const member = members.find((item) => item.globalId === link.memberGlobalId && !item.deleted);
   const first = revokes.filter(({ records }) => records.some((record) => formatKey(record) === key));
   const freed = new Set(first.flatMap(freedBy));
-  // The person has the reason already why it is not revoked.
+  // The block of the revoke is the reason already.
   if (ours.some((item) => !freed.has(item.assetNumber))) return {};
   if (member === undefined)
     return ours.length > 0
@@ -94,7 +85,6 @@ const reasonOf: Record<Leaver["why"], string> = {
   "staff.moved": "the person belongs to another customer in the CRM now",
 };
 
-/** In the order of their links. */
 function leaversOf({ staff, known }: Pick<LoadedCustomer, "staff" | "known">): Leaver[] {
   const people = new Map(staff.map((person) => [formatKey(person.key), person]));
   return [...known.staffLinks].flatMap(([key, link]) => {
@@ -105,16 +95,13 @@ function leaversOf({ staff, known }: Pick<LoadedCustomer, "staff" | "known">): L
   });
 }
 
-/** Whether the platform must be read for people who moved away, although nobody of the customer is new or changed. */
+/** Moved people may need a reading although nobody of the customer changed. */
 function movedMatter(loaded: Pick<LoadedCustomer, "staff" | "known">, policies: Policies): boolean {
   if (!acts(policies, "staff.moved")) return false;
   return leaversOf(loaded).some(({ why }) => why === "staff.moved");
 }
 
-/**
- * The M4 of an account that crm-sync made and that an undo gives up, or why it stays. `freed`: numbers that the same
- * plan revokes from it, by operations on `needs`.
- */
+/** The M4 for an account that an undo gives up, or why it stays. `freed`: numbers that this plan revokes by `needs`. */
 export function accountGivenUp(
   given: Given,
   link: StaffLink,
@@ -130,7 +117,7 @@ export function accountGivenUp(
     );
   const member = members.find((item) => item.globalId === link.memberGlobalId && !item.deleted);
   if (member === undefined) return "gone";
-  // The account is no other record's, though it is still this one's.
+  // Treats the own record as deleted, so that it does not count as a user of the account.
   const own = formatKey(link.key);
   const staff = given.staff.map((one) => (formatKey(one.key) === own ? { ...one, state: "absent" as const } : one));
   const why = whyKept({ ...given, staff }, { link, member, freed }, settings);
@@ -139,7 +126,6 @@ export function accountGivenUp(
   );
 }
 
-/** Why an account is left alone although nobody in the CRM wants it. */
 function whyKept(
   given: Given,
   { link, member, freed }: { link: StaffLink; member: ObservedMember; freed: ReadonlySet<string> },
@@ -163,7 +149,7 @@ function whyKept(
   const person = given.staff.find((one) => formatKey(one.key) === formatKey(link.key));
   const marker = link.login ?? person?.body.userName;
   const login = marker === undefined ? undefined : given.privateValues.get(markerKey(marker));
-  // The account name of somebody who moved is with the other customer: only the id shows whose account it is.
+  // The account name of a moved person is with the other customer, so only the id identifies the account.
   if (login !== undefined && !isAccountOf(member, login, code))
     return kept(
       "staff.other-account",
@@ -178,7 +164,6 @@ function whyKept(
       );
 }
 
-/** A record of the customer that is not gone and that the account is or may be of. */
 function userOf(
   { staff, known, privateValues }: Given,
   member: ObservedMember,
@@ -217,7 +202,6 @@ function deletion(
   };
 }
 
-/** M5 and M6 are read for people who are new, changed or gone, and for accounts of people who moved away. */
 export function reads(loaded: LoadedCustomer, { thorough, policies }: ReadOptions): Reads {
   const { staff } = loaded;
   const isChanged = staff.some((person) => person.pending && person.state !== "quarantined");

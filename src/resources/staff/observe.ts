@@ -21,13 +21,11 @@ import {
 } from "./profile.ts";
 import { membershipsOf } from "./identity.ts";
 
-/** M5, and M6 with E8, of the enterprise. */
 interface ShownPeople {
   members: readonly ObservedMember[];
   assets: readonly ObservedAsset[];
 }
 
-/** What M5 and M6 show of a person whose account or assets somebody changed manually. */
 export function readBackStaff(
   loaded: LoadedCustomer,
   staff: Desired<DesiredStaff>,
@@ -42,7 +40,6 @@ export function readBackStaff(
   return read;
 }
 
-/** The one account that M5 shows under the person's account name and may be this person's, or why there is none. */
 function memberOf(
   { known, privateValues }: LoadedCustomer,
   staff: Desired<DesiredStaff>,
@@ -64,7 +61,6 @@ function memberOf(
   return only;
 }
 
-/** The account is linked with the person, or counts as agreed with the CRM. */
 function readProfile(
   { customer, known, privateValues }: LoadedCustomer,
   { key: staff, body }: Desired<DesiredStaff>,
@@ -93,10 +89,7 @@ function readProfile(
   return read;
 }
 
-/**
- * Adopts everybody whom M5 shows, for a rebuild: with all that the person holds and should hold, whichever unit of an
- * instance that is. What M5 shows differently than the CRM has it counts as not sent yet.
- */
+/** Adopts everybody in M5 for a rebuild, with their assets. Values that differ from the CRM count as not sent yet. */
 export function adoptedPeople(loaded: LoadedCustomer, shown: ShownPeople, settings: AssumptionSettings): StateChange[] {
   const { members, assets } = shown;
   const { customer, known } = loaded;
@@ -122,7 +115,7 @@ export function adoptedPeople(loaded: LoadedCustomer, shown: ShownPeople, settin
   return code === undefined ? people : [{ type: "enterprise-code", enterpriseGlobalId, code }, ...people];
 }
 
-/** The one ending that turns account names of the CRM into those that M5 shows, if there is one (A29). */
+/** The ending of the shown account names, if there is exactly one (A29). */
 function enterpriseCodeOf(
   { staff, privateValues }: Pick<LoadedCustomer, "staff" | "privateValues">,
   members: readonly ObservedMember[],

@@ -46,10 +46,8 @@ const target = z.object({
   enterpriseGlobalId: z.union([z.string(), references.enterpriseGlobalId]),
   memberGlobalId: z.string(),
 });
-/** What the journal keeps of each call about one account, so that its outcome can be found out later. */
 const account = { enterpriseGlobalId: z.string(), memberGlobalId: z.string(), staff: staffKey };
 
-/** The ids of a bound target. */
 function idsOf({ enterpriseGlobalId, memberGlobalId }: JsonObject) {
   return {
     enterpriseGlobalId: z.string().parse(enterpriseGlobalId),
@@ -81,16 +79,14 @@ const editSchemas = {
   context: z.object({
     ...account,
     profile: commitments,
-    /** What of it the call says. */
     sent: z.array(z.enum(["name", "remark", "mobile", "departmentId"])),
   }),
 };
 type EditShapes = ShapesOf<typeof editSchemas>;
 
 /**
- * M2 sets name, note, mobile and department of a person; it needs the account name and keeps it. All that is known is
- * sent (A41). A call with an unknown outcome is sent again with the same values. M5 must show them before they count as
- * agreed.
+ * M2 sets name, note, mobile and department; it needs the account name and keeps it. It sends all known fields (A41).
+ * The values count as agreed only after M5 shows them.
  */
 const edit: OperationType<EditShapes> = {
   endpoint: "M2",
@@ -165,7 +161,6 @@ function edited(customer: RecordKey, context: EditShapes["context"]): Effect {
 const erasedMeanwhile =
   "the sent values of the person were erased from the ledger since, so nobody can tell whether M5 shows them";
 
-/** M5 shows the member with everything that was sent. */
 async function observeEdit(entry: JournalEntry<EditShapes>, snapshot: Snapshot, facts: SettleFacts): Promise<Evidence> {
   const { operation, context } = entry;
   const { name, remark, passwordMobile, departmentId } = operation.payload;
@@ -191,7 +186,6 @@ async function observeEdit(entry: JournalEntry<EditShapes>, snapshot: Snapshot, 
 
 const deleteSchemas = {
   target,
-  /** M4 has no body. */
   payload: z.object({}),
   before: z.object({ memberGlobalId: z.string() }),
   after: z.object({ staff: staffKey }),
@@ -199,7 +193,6 @@ const deleteSchemas = {
 };
 type DeleteShapes = ShapesOf<typeof deleteSchemas>;
 
-/** "The member does not exist." */
 const noSuchMember = "60002";
 const shownAllTheSame: AssumptionMet = {
   row: "A36",
@@ -207,9 +200,9 @@ const shownAllTheSame: AssumptionMet = {
 };
 
 /**
- * M4 deletes the account of somebody who left. Only M5 proves it, whose list is complete: it shows the member no more,
- * or as deleted (A36). M4 answers "not found" (60002) also for a member that it does not know, so that M5 must be read
- * then too.
+ * M4 deletes an account. Only M5 proves it, because its list is complete (A36). M4 also answers 60002 for members that
+ * it
+ * does not know, so M5 is read then too.
  */
 const remove: OperationType<DeleteShapes> = {
   endpoint: "M4",
@@ -267,7 +260,7 @@ const remove: OperationType<DeleteShapes> = {
   },
 };
 
-/** The account is gone, and its passwords are worth nothing; those of another account of the person stay sealed. */
+/** Wipes the passwords of this account. Those of the person's other accounts stay sealed. */
 function deleted(operationId: string, customer: RecordKey, context: DeleteShapes["context"]): Effect {
   const { staff, memberGlobalId } = context;
   return {
@@ -283,12 +276,12 @@ function deleted(operationId: string, customer: RecordKey, context: DeleteShapes
 const resetSchemas = {
   target,
   payload: z.object({ password: z.union([privateMarker, newPassword]) }),
-  /** When it was requested: a second request is another operation, with another password. */
+  /** Time of the request: a new request is a new operation with a new password. */
   before: z.record(z.string(), z.string()),
   after: z.object({ staff: staffKey }),
   context: z.object({
     ...account,
-    /** Where the password is sealed, until it is handed out or was the CRM's. */
+    /** Where the password is sealed until it is handed out. */
     password: z.object({ ref: z.string(), version: z.int() }),
     generated: z.boolean(),
   }),
@@ -296,8 +289,8 @@ const resetSchemas = {
 type ResetShapes = ShapesOf<typeof resetSchemas>;
 
 /**
- * M3 sets a new password. No call reads it back and it is non-repeatable: one without an answer waits for a person
- * (A3). A generated password is sealed with the intent and handed out once.
+ * M3 sets a new password. It is non-repeatable and unobservable: an unknown outcome waits for a person (A3).
+ * A generated password is sealed with the intent and handed out once.
  */
 const reset: OperationType<ResetShapes> = {
   endpoint: "M3",
@@ -332,7 +325,7 @@ const reset: OperationType<ResetShapes> = {
       summary:
         "The new password counts as set; `crm-sync staff password --help` says how one that was generated is handed out.",
     }),
-    // A person asks for it: nothing sets it again by itself.
+    // A person requested it, so nothing sets it again automatically.
     notApplied: ({ operation: { customer }, context }) => [
       { type: "request-withdrawn", customer, of: "password", about: formatKey(context.staff) },
     ],
@@ -353,7 +346,7 @@ const reset: OperationType<ResetShapes> = {
   },
 };
 
-/** M3 set the password: those before it are worth nothing any more. */
+/** Wipes the earlier passwords. */
 function passwordSet(operationId: string, customer: RecordKey, context: ResetShapes["context"]): Effect {
   const { staff, memberGlobalId, password, generated } = context;
   const about = formatKey(staff);
@@ -367,5 +360,4 @@ function passwordSet(operationId: string, customer: RecordKey, context: ResetSha
   };
 }
 
-/** Its operation types. */
 export const types = { "add-staff": addStaff, "edit-staff": edit, "delete-staff": remove, "reset-password": reset };

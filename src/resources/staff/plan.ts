@@ -17,10 +17,7 @@ import type { DraftOperation } from "../../engine/model/operation.ts";
 import { partHash } from "../../engine/plan/rejections.ts";
 import type { AddedPerson } from "./add-staff.ts";
 
-/**
- * Finds each person of a customer on the platform. Who is there is adopted, and edited (M2) if the CRM has changed; who
- * is not there is added (M1). `memberships` tells later resources who each person is.
- */
+/** Adopts people that M5 shows, edits them (M2) if the CRM changed, and adds the others (M1). */
 export function plan(given: Prepared, earlier: Earlier, options: PlanOptions): ResourcePlan {
   const unread = given.observed.unread?.people;
   if (unread !== undefined)
@@ -43,14 +40,14 @@ export function plan(given: Prepared, earlier: Earlier, options: PlanOptions): R
   };
 }
 
-/** Deletes accounts of people who left (M4), after all that they hold is planned. The reasons of that come first. */
+/** Deletes accounts of people who left (M4), after everything that they hold is planned. */
 export function planLast(given: Prepared, { people, make }: Earlier, options: PlanOptions): ResourcePlan {
   const { drafts, changes, blocks } = planLeavers(given, people, options);
   const { operations, refused } = make(drafts);
   return { records: "staff", operations, changes, blocks: [...blocks, ...refused] };
 }
 
-/** Everybody waits who is new or changed, or holds what may be removed: also people of another customer now. */
+/** Everybody waits who is new or changed, or whose assets may be removed, even people who moved. */
 function peopleWaiting({ staff, known, ended = [] }: Prepared, block: Block): BlockedRecord[] {
   const own = new Set(staff.map(({ key }) => formatKey(key)));
   const removed = new Set(ended.map(({ number }) => number));
@@ -63,7 +60,7 @@ function peopleWaiting({ staff, known, ended = [] }: Prepared, block: Block): Bl
   return waiting.map((key) => [key, block]);
 }
 
-/** An account that M5 shows is adopted with what M5 shows of it: nobody has sent the rest. */
+/** Adopts an account with the values that M5 shows: the others were never sent. */
 function adoption(
   given: Prepared,
   staff: Desired<DesiredStaff>,
@@ -80,7 +77,7 @@ function adoption(
   const linked = { staff: staff.key, customer, enterpriseGlobalId, memberGlobalId, origin, profile };
   const changes: StateChange[] = [{ type: "staff-linked", ...linked }];
   if (insteadOf === undefined) return changes;
-  // The same person under another id: what they hold is theirs, and nothing is removed or granted for it.
+  // The same person under a new id keeps the assets: nothing is removed or assigned.
   const held = known.assignments.filter(
     (item) => item.memberGlobalId === memberGlobalId && isSameKey(item.staff, insteadOf),
   );
@@ -93,19 +90,16 @@ function adoption(
 
 type Addition = DraftOperation<"add-staff">;
 
-/** Somebody who is to be added. */
 interface Candidate {
   staff: Desired<DesiredStaff>;
   entry: AddedPerson;
-  /** The M1 that was rejected with this person and others in it. */
   together: string | undefined;
-  /** The platform showed an account of this person before. */
   lost: boolean;
 }
 
 const lostReason = "the platform showed the account of each of them and shows it no more; another one is made";
 
-/** Adds everybody who is not there, at most 100 in one M1. Who cannot be added is blocked in `memberships`. */
+/** At most 100 people per M1. People who cannot be added are blocked in `memberships`. */
 export function planAdditions(
   given: Prepared,
   found: ReadonlyMap<string, Membership>,
@@ -139,7 +133,6 @@ export function planAdditions(
   };
 }
 
-/** The M1 of one person whose account is gone, or why there is none. */
 export function addedAgain(
   customer: RecordKey,
   staff: Desired<DesiredStaff>,
@@ -171,10 +164,7 @@ function passwordBlock(
   return undefined;
 }
 
-/**
- * At most 100 people in one M1. People who were rejected together go in two halves, each a call of its own, until the
- * one at fault is alone. Nobody who was never rejected is put in a call with them.
- */
+/** Rejected people are sent again in two halves until the one at fault is alone. Nobody else joins their calls. */
 function batches(candidates: readonly Candidate[]): (readonly Candidate[])[] {
   return [...Map.groupBy(candidates, ({ together }) => together)].flatMap(([together, people]) => {
     const size = together === undefined ? limits.staffPerCall : Math.ceil(people.length / 2);
@@ -210,7 +200,7 @@ function newPerson({ key, body }: Desired<DesiredStaff>, settings: AssumptionSet
   };
 }
 
-/** A password that is generated when the payload is bound; `staff` is the record's key. */
+/** A placeholder for a password that is generated when the payload is bound. `staff`: the record's key. */
 export function initialPassword(staff: string): { $initialPassword: string } {
   return { $initialPassword: staff };
 }

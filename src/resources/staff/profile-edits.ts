@@ -24,7 +24,6 @@ import {
 } from "./profile.ts";
 import type { ShownField, StaffLink, StaffProfile } from "./state.ts";
 
-/** What planning the profiles of staff looks at. */
 type Given = Pick<Prepared, "customer" | "staff" | "privateValues" | "drift"> & {
   known: Pick<Known, "staffLinks" | "protectedMembers" | "enterpriseCode">;
   observed: Pick<Observed, "members">;
@@ -33,35 +32,30 @@ type Draft = DraftOperation<"edit-staff">;
 
 interface Edits {
   drafts: Draft[];
-  /** What M5 shows as M2 left it. */
   changes: StateChange[];
-  /** What concerns a record without stopping its assets, such as a changed account name. */
+  /** Notes that do not stop the person's assets, such as a changed account name. */
   notes: BlockedRecord[];
 }
 
-/** A linked person with everything that the profile is planned from. */
 interface Person {
   staff: Desired<DesiredStaff>;
   link: StaffLink;
-  /** As M5 shows the member now. */
   member: ObservedMember;
   wanted: StaffProfile;
 }
 
-/** What comes of one profile. */
 interface Edit {
   draft?: Draft;
   change?: StateChange;
   note?: Block | undefined;
 }
 
-/** What is done about an account that M5 shows differently than it was left; nothing if it is left out. */
 type Repairs = Pick<PlanOptions, "policies" | "repairs">;
 
 /**
- * What the CRM changed of people whose accounts exist goes out by M2, all that is known of each person together (A41).
- * An account name never changes: no call does that. What M2 set is compared with M5 once; a difference is reported and
- * not sent a second time. What somebody changed on the platform since is set again if `drift.different` says so.
+ * Sends changes of the CRM by M2, all known fields of a person together (A41). No call changes an account name.
+ * M2's values are compared with M5 once; a difference is reported, not sent again. Later changes on the platform follow
+ * `drift.different`.
  */
 export function planEdits(given: Given, settings: AssumptionSettings, repairs?: Repairs): Edits {
   const edits: Edits = { drafts: [], changes: [], notes: [] };
@@ -85,10 +79,7 @@ export function planEdits(given: Given, settings: AssumptionSettings, repairs?: 
   return edits;
 }
 
-/**
- * The link of a person whose data was erased and who came back: the account has the name that the CRM gives now, as M5
- * shows, so what it shows is compared with the new values. Any other link as it is.
- */
+/** A person whose data was erased may come back: the account is recognised by its present name. */
 function toldAnew(
   given: Given,
   { staff, link, member }: Pick<Person, "staff" | "link"> & { member: ObservedMember | undefined },
@@ -110,7 +101,6 @@ const loginChanged: Block = {
   again: false,
 };
 
-/** Makes one account what the CRM says of the person (M2), or says what keeps it from that. */
 export function planEdit(given: Given, person: Person, settings: AssumptionSettings, repairs?: Repairs): Edit {
   const { staff, link, member, wanted } = person;
   const { unread, ...before } = link.profile;
@@ -140,15 +130,14 @@ export function planEdit(given: Given, person: Person, settings: AssumptionSetti
   return { change: agreed(given, staff, before), note };
 }
 
-/** M5 shows this profile. */
 function agreed({ customer }: Given, { key: staff }: Person["staff"], profile: StaffProfile): StateChange {
   return { type: "staff-edited", staff, customer, profile };
 }
 
 /**
- * What somebody changed on the platform since it was sent, as readings found and M5 shows now: what the policy leaves
- * as it is, and what a person is asked about. An M2 that sends something else sends all of it. Readings keep nothing of
- * what the policy ignores: only M5 shows it.
+ * `left`: the policy keeps the platform's value. `held`: a person decides, because an M2 sends all fields. With
+ * `ignore`
+ * no reading keeps them, so only M5 shows them.
  */
 function driftedFields(
   given: Given,
@@ -166,7 +155,7 @@ function driftedFields(
   return isAsked ? { left: [], held: drifted } : none;
 }
 
-/** M2 needs the name, and may clear what it does not say. */
+/** M2 requires the name, and may clear fields that it leaves out. */
 function whyNotLeft({ left }: { left: readonly ShownField[] }, settings: AssumptionSettings): Block | undefined {
   const isLeftOut = settings.leftOutStaffFields === "kept" && !left.includes("name");
   if (left.every((field) => field === "departmentId") || isLeftOut) return undefined;
@@ -177,10 +166,7 @@ function whyNotLeft({ left }: { left: readonly ShownField[] }, settings: Assumpt
   );
 }
 
-/**
- * What was changed on the platform since it was sent is sent again, if full readings showed that over the settle time
- * and M5 shows it now.
- */
+/** Sends values again that the platform changed, if full reads showed it over the settle time and M5 shows it now. */
 function setAgain(
   given: Given,
   person: Person,
@@ -202,7 +188,7 @@ function setAgain(
   return { draft: { ...edit(given, person, { ...of, changed }), reason, policy: "drift.different" } };
 }
 
-/** What the CRM no longer says of a person and M2 cannot or may not clear. A default department replaces none. */
+/** Fields that the CRM dropped and M2 cannot or may not clear. A default department replaces an empty one. */
 function droppedFields(before: StaffProfile, wanted: StaffProfile, settings: AssumptionSettings): ShownField[] {
   return shownFields.filter((field) => {
     if (before[field] === null || wanted[field] !== null) return false;
@@ -231,7 +217,7 @@ function named(of: readonly ShownField[]): string {
   return of.map((field) => fieldNames[field]).join(" and ");
 }
 
-/** Nothing is sent to an account that is not surely this person's, or that M2 might take something from. */
+/** Sends nothing to an account that may be another person's, or whose values M2 may clear. */
 function whyNotSent(given: Given, { staff, link, member }: Person, settings: AssumptionSettings): Block | undefined {
   const { protectedMembers, enterpriseCode } = given.known;
   if (protectedMembers.has(link.memberGlobalId))
@@ -275,7 +261,6 @@ function clear({ privateValues }: Pick<Given, "privateValues">, marker: PrivateM
   return privateValues.get(markerKey(marker));
 }
 
-/** What M5 should show of a person after an M2 that said these fields; a department of nobody's choice is as it was. */
 function sentProfile(
   given: Given,
   body: DesiredStaff,
@@ -291,7 +276,7 @@ function departmentOf({ departmentId }: ObservedMember): string | undefined {
   return departmentId !== null && /^\d+$/u.test(departmentId) ? departmentId : undefined;
 }
 
-/** A department that M5 shows and nobody names is sent as it is: M2 might clear it otherwise (A41). */
+/** A department that M5 shows and nobody sets is sent unchanged: M2 might clear it (A41). */
 function edit(
   { customer }: Given,
   { staff, link, member }: Person,
@@ -299,7 +284,7 @@ function edit(
     before: StaffProfile;
     after: StaffProfile;
     changed: readonly ShownField[];
-    /** What stays as somebody set it on the platform. */
+    /** Fields that keep the platform's value. */
     left?: readonly ShownField[];
     settings: AssumptionSettings;
   },

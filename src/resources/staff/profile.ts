@@ -9,10 +9,9 @@ import { readableMessage } from "../../contract/answer-json.ts";
 import type { AddedStaff, RefusedStaff } from "../../contract/member-center.ts";
 import type { RefusedPerson } from "../../engine/model/operation-type.ts";
 
-/** In clear and in memory only; null: nothing; undefined: not compared. */
+/** In clear, only in memory. Null: empty; undefined: not compared. */
 export type ClearProfile = { readonly [Field in ShownField]?: string | null | undefined };
 
-/** What the fields that M5 shows are called. */
 export const fieldNames: Record<ShownField, string> = {
   name: "name",
   remark: "note",
@@ -21,7 +20,7 @@ export const fieldNames: Record<ShownField, string> = {
 };
 export const shownFields: readonly ShownField[] = ["name", "remark", "mobile", "departmentId"];
 
-/** Commitments to what M1 and M2 are told of a person; null where the CRM says nothing. */
+/** Commitments; null: the CRM gives no value. */
 export const commitments = z.object({
   userName: z.string(),
   name: z.string(),
@@ -30,7 +29,6 @@ export const commitments = z.object({
   departmentId: z.string().nullable(),
 });
 
-/** What M1 and M2 are told of a person besides the password, as commitments. */
 export function profileOf(body: DesiredStaff): StaffProfile {
   return {
     userName: body.userName.commitment,
@@ -41,7 +39,7 @@ export function profileOf(body: DesiredStaff): StaffProfile {
   };
 }
 
-/** What the CRM says of a person in clear, as M5 shows it; null: it says nothing, undefined: that was erased. */
+/** In clear, as M5 shows it. Null: the CRM gives no value; undefined: erased. */
 export function clearProfile(privateValues: ReadonlyMap<string, string>, body: DesiredStaff): ClearProfile {
   const text = (marker: PrivateMarker | undefined): string | null | undefined =>
     marker === undefined ? null : privateValues.get(markerKey(marker));
@@ -49,10 +47,7 @@ export function clearProfile(privateValues: ReadonlyMap<string, string>, body: D
   return { name: text(name), remark: text(remark), mobile: text(mobile), departmentId };
 }
 
-/**
- * What M5 shows of a person as the CRM has it, as commitments. Each field that it shows differently, or masks, has a
- * value that no CRM gives: nobody has sent it, so that it counts as changed in the CRM since.
- */
+/** Differing or masked fields get a value that no CRM gives, so they count as changed in the CRM. */
 export function shownProfile(
   { privateValues }: { privateValues: ReadonlyMap<string, string> },
   body: DesiredStaff,
@@ -67,10 +62,7 @@ export function shownProfile(
   return { ...profileOf(body), ...unsent };
 }
 
-/**
- * What M5 should show of a person: each field that the CRM gives and gave already when something was last sent. What
- * the CRM does not give, or has changed since, is not compared.
- */
+/** The values that M5 should show: fields that the CRM gives now and gave when they were sent. */
 export function leftProfile(
   privateValues: ReadonlyMap<string, string>,
   body: DesiredStaff,
@@ -82,7 +74,7 @@ export function leftProfile(
   return Object.fromEntries(left.map((field) => [field, own[field]]));
 }
 
-/** The fields that M5 shows differently than they should be. A text that it masks with stars says nothing. */
+/** Values that M5 masks with stars prove nothing. */
 export function shownOtherwise(member: ObservedMember, wanted: ClearProfile): ShownField[] {
   return shownFields.filter((field) => {
     const text = wanted[field];
@@ -91,7 +83,7 @@ export function shownOtherwise(member: ObservedMember, wanted: ClearProfile): Sh
   });
 }
 
-/** Reads what was sent last of a customer's people, and gives the names of the fields that M5 shows differently. */
+/** Returns a function that names the fields of a member that M5 shows differently than sent. */
 export async function differing({ state }: Ledger, customer: RecordKey): Promise<(member: ObservedMember) => string[]> {
   const left = await state.readTogether((rows) => rows.staff.leftProfiles(customer));
   return (member) => {
@@ -100,12 +92,11 @@ export async function differing({ state }: Ledger, customer: RecordKey): Promise
   };
 }
 
-/** Whether M5 hides a text behind stars. */
 export function isMasked(shown: string | null): boolean {
   return shown?.includes("*") === true;
 }
 
-/** Whether M5 shows an account under this name: bare, or with the enterprise code, known or of any length allowed. */
+/** The shown name may end with the enterprise code: the known one, or any of allowed length. */
 export function isAccountOf(
   { userName }: Pick<ObservedMember, "userName">,
   login: string,
@@ -117,7 +108,6 @@ export function isAccountOf(
   return code.known === undefined ? ending.length <= code.maxLength : ending === code.known;
 }
 
-/** Who was added, who was refused, and the enterprise code that the account names show. */
 export interface StaffMatch {
   added: { key: RecordKey; globalId: string }[];
   refused: RefusedPerson[];
@@ -125,9 +115,7 @@ export interface StaffMatch {
 }
 
 /**
- * Ties the rows of M1's answer to the staff that were sent. The service appends the enterprise code: it must be one
- * suffix common to all rows, and every person sent must come back exactly once, added or refused. Undefined where that
- * does not work out: then the staff list decides.
+ * All rows must have one common suffix, and each person must come back exactly once. Otherwise undefined: M5 decides.
  */
 export function matchAddedStaff(
   sent: readonly { key: RecordKey; userName: string }[],
@@ -163,9 +151,7 @@ export function matchAddedStaff(
   return seen.size === bySentName.size ? match : undefined;
 }
 
-/**
- * The one suffix that turns every shown account name into one of the sent names, or undefined (none, or more than one).
- */
+/** Undefined if no suffix fits, or several do. */
 export function commonSuffix(
   sent: readonly string[],
   shown: readonly string[],

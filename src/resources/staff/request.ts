@@ -11,7 +11,7 @@ const schemas = {
   details: z.object({
     staff: z.object({ namespace: z.string(), id: z.string() }),
     memberGlobalId: z.string(),
-    /** The password that the CRM gave; null: one is generated. */
+    /** Null: a password is generated. */
     given: privateMarker.nullable(),
   }),
   answer: z.object({ generated: z.boolean() }),
@@ -25,12 +25,11 @@ declare module "../../engine/model/resource.ts" {
   }
 }
 
-/** The subject of the operations that set a person's password anew; `staff` is the key of the record. */
+/** `staff`: the record's key. */
 export function passwordSubject(staff: string): string {
   return `password:${staff}`;
 }
 
-/** Asked of one member of staff: that a new password is set (M3). Only a person asks for it. */
 export const passwordRequest: RequestType<"password"> = {
   noun: "new password of",
   schemas,
@@ -48,7 +47,6 @@ export const passwordRequest: RequestType<"password"> = {
   plan: (customer, due) => due.map((request) => setting(customer, request)),
 };
 
-/** One M3 for each person. */
 function setting(customer: RecordKey, request: RequestIn<"password">): DraftOperation<"reset-password"> {
   const { about, askedAt, by, details } = request;
   const { staff, memberGlobalId, given } = details;

@@ -23,25 +23,20 @@ export interface StaffLinkTable {
   member_global_id: string;
   origin: StaffLink["origin"];
   profile: string;
-  /** The operation that deleted the account. */
   ended_by: string | null;
 }
 
-/**
- * Commitments to what the CRM said of a staff member when the account was made, adopted or edited; `null` where it said
- * nothing.
- */
+/** Commitments of the last sent or adopted values. Null: the CRM gave none. */
 export interface StaffProfile {
   userName: string;
   name: string;
   remark: string | null;
   mobile: string | null;
   departmentId: string | null;
-  /** What M2 set of it and M5 was not compared with yet. */
+  /** Fields that M2 set and M5 has not confirmed yet. */
   unread?: readonly ShownField[];
 }
 
-/** What of a person M5 shows back, besides the account name. */
 export type ShownField = "name" | "remark" | "mobile" | "departmentId";
 
 export interface StaffLink {
@@ -49,7 +44,7 @@ export interface StaffLink {
   memberGlobalId: string;
   origin: "created" | "adopted";
   profile: StaffProfile;
-  /** The account name as it was then, where the CRM gives another one now; filled in when a customer is loaded. */
+  /** The earlier account name, if the CRM changed it. Filled in when a customer is loaded. */
   login?: PrivateMarker | undefined;
 }
 
@@ -67,7 +62,6 @@ export interface StaffLinked {
   profile: StaffProfile;
 }
 
-/** M2 set what is said of the member that a person is, or M5 shows it. */
 export interface StaffEdited {
   type: "staff-edited";
   staff: RecordKey;
@@ -75,7 +69,7 @@ export interface StaffEdited {
   profile: StaffProfile;
 }
 
-/** A person is no member of the customer's enterprise any more: an operation deleted the account, or somebody did. */
+/** The account no longer exists. `operationId` null: somebody else deleted it. */
 export interface StaffUnlinked {
   type: "staff-unlinked";
   staff: RecordKey;
@@ -89,7 +83,7 @@ const staffLinks = together<KnownStaffLinks, StaffChange>((known, changes, conte
   const all = new Map(known.staffLinks);
   for (const change of changes) {
     const key = formatKey(change.staff);
-    // What a person is at another customer says nothing of the account here.
+    // Links at another customer do not affect the account here.
     if (!isSameKey(change.customer, context.customer)) continue;
     const link = all.get(key);
     if (change.type === "staff-unlinked") all.delete(key);
@@ -103,14 +97,10 @@ const staffLinks = together<KnownStaffLinks, StaffChange>((known, changes, conte
 
 const changes = { "staff-linked": staffLinks, "staff-edited": staffLinks, "staff-unlinked": staffLinks };
 
-/** Accounts of people in an open ledger, and what else can be asked of them. */
 export interface StaffRows extends StateRows {
-  /**
-   * The account of a staff record, the customer in whose enterprise it is, and since when: the one that the CRM has
-   * the person with, where they have an account there, else the newest.
-   */
+  /** Prefers the account at the person's present customer, otherwise the newest account. */
   readonly accountOf: (staff: RecordKey) => { customer: RecordKey; memberGlobalId: string; since: string } | undefined;
-  /** What M5 should show of each member of a customer as it was left, by member id; in clear and in memory only. */
+  /** By member id; in clear, only in memory. */
   readonly leftProfiles: (customer: RecordKey) => ReadonlyMap<string, ClearProfile>;
 }
 
@@ -211,7 +201,7 @@ function open(database: Sqlite, ledger: LedgerRows): StaffRows {
       },
       "staff-unlinked": ({ staff, customer, operationId }, at) => end(staff, customer, operationId, at),
       "staff-edited": ({ staff, customer, profile }, at) => {
-        // M2 was accepted: what was shown otherwise has to be shown so anew before it is set again.
+        // After an accepted M2, a new difference must be shown again before it is repaired.
         if (profile.unread !== undefined) ledger.differences.setAgain(customer, staff, at);
         sql.change("edit", [JSON.stringify(profile), staff.namespace, staff.id, customer.namespace, customer.id]);
       },
@@ -245,10 +235,7 @@ function open(database: Sqlite, ledger: LedgerRows): StaffRows {
   };
 }
 
-/**
- * Who got another account name in the CRM comes with the one that the account was made with, which is put among the
- * private values: M2 needs it.
- */
+/** Adds the earlier account name of renamed people to the private values, because M2 needs it. */
 function withLogins({ known, staff, privateValues }: Gathered, ledger: LedgerRows): Partial<LoadedCustomer> {
   const changed = new Map<string, StaffLink>();
   const clear = new Map(privateValues);

@@ -25,7 +25,6 @@ function keyIn([record]: readonly RecordReference[]): RecordKey {
   return { namespace: record?.namespace ?? "", id: record?.id ?? "" };
 }
 
-/** The accounts that an M1 made are deleted, where they are still those accounts and hold nothing else. */
 function undoAddition(row: DoneOperation<"add-staff">, of: Undoing): Undoes {
   const { given, facts, freed, run, options } = of;
   const meant: DraftOperation<"delete-staff">[] = [];
@@ -45,7 +44,7 @@ function undoAddition(row: DoneOperation<"add-staff">, of: Undoing): Undoes {
   return block === undefined ? { is: "nothing-left" } : { is: "waits", block };
 }
 
-/** A person whose account an M4 deleted is added again: as another member, with another password. */
+/** Adds the person again, as a new member with a new password. */
 function undoDeletion(row: DoneOperation<"delete-staff">, of: Undoing): Undoes {
   const { given, options } = of;
   const staff = keyIn(row.operation.records);
@@ -59,7 +58,7 @@ function undoDeletion(row: DoneOperation<"delete-staff">, of: Undoing): Undoes {
   return { is: "meant", meant: [{ ...made, reason: `${of.run} is taken back: it deleted this account` }] };
 }
 
-/** What M2 set is set back to what was acknowledged before, where nothing newer was sent since. */
+/** Only if no newer value was sent since. */
 function undoEdit(row: DoneOperation<"edit-staff">, of: Undoing): Undoes {
   const { given, options, run } = of;
   const { before, after, records, target } = row.operation;
@@ -93,7 +92,7 @@ function undoEdit(row: DoneOperation<"edit-staff">, of: Undoing): Undoes {
   return note === undefined ? { is: "nothing-left" } : { is: "waits", block: note };
 }
 
-/** The record with these fields as they were; or the one of them whose value is kept no more. */
+/** Returns the field whose earlier value is no longer kept, if any. */
 function bodyBefore(
   of: Undoing,
   staff: Desired<DesiredStaff>,
@@ -115,7 +114,6 @@ function bodyBefore(
   return body;
 }
 
-/** The marker of a field in the newest form that had this value; undefined where it had none. */
 function markerOf(
   { facts }: Undoing,
   forms: readonly DesiredStaff[],
@@ -127,7 +125,6 @@ function markerOf(
   return marker === undefined || !facts.isKept(marker) ? "lost" : marker;
 }
 
-/** What takes back a done operation of each type. */
 export const undo = { "add-staff": undoAddition, "edit-staff": undoEdit, "delete-staff": undoDeletion };
 
 export const undoFacts: UndoReading<"staffForms" | "linkedSince"> = async ({ state }, _customer, rows) => {
@@ -143,9 +140,7 @@ export const undoFacts: UndoReading<"staffForms" | "linkedSince"> = async ({ sta
 
 declare module "../../engine/plan/undo.ts" {
   interface UndoFacts {
-    /** By the key of the person: every form that is kept, newest first. */
     staffForms: ReadonlyMap<string, readonly DesiredStaff[]>;
-    /** Since when each person has the account that they have now. */
     linkedSince: ReadonlyMap<string, string>;
   }
 }

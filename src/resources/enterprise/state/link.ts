@@ -22,19 +22,17 @@ export interface Link {
   channelCode: string;
   channelCustomerId: string;
   origin: "created" | "bound" | "adopted";
-  /** For an adopted enterprise: whether its assets were read, so that orders already there are known. */
+  /** Adopted enterprise: its assets were read, so its existing orders are known. */
   examined: boolean;
-  /** Since when the ledger knows of it, where it is kept there. */
   since?: string | undefined;
 }
 
 export interface KnownLink {
   link: Link | undefined;
-  /** A person took the link away: the customer is neither looked for nor made until it is linked again. */
+  /** A person unlinked the customer: nothing is searched or created until it is linked again. */
   unlinked?: Unlinked | undefined;
 }
 
-/** Whose word it is that a customer has no enterprise, and since when. */
 export interface Unlinked {
   at: string;
   by: string;
@@ -46,7 +44,6 @@ export type LinkChange =
   | { type: "unlinked"; customer: RecordKey; enterpriseGlobalId: string; by: string; reason: string }
   | { type: "examined"; customer: RecordKey };
 
-/** What is known of the enterprise comes and goes with the link. */
 type KnownWithLink = KnownLink & KnownFacts;
 
 const link = oneByOne<KnownWithLink, LinkChange>((known, change, context) => {
@@ -58,7 +55,7 @@ const link = oneByOne<KnownWithLink, LinkChange>((known, change, context) => {
 
 export const linkParts = { linked: link, unlinked: link, examined: link };
 
-/** Of another enterprise than the one before, only what the ledger held of it is known. */
+/** Facts of another enterprise do not apply, except those that the ledger has of the new one. */
 function linkedWith<Whole extends KnownWithLink>(known: Whole, made: Link, { at, enterprise }: ChangeContext): Whole {
   const isNew = known.link?.enterpriseGlobalId !== made.enterpriseGlobalId;
   const facts = isNew ? { platformCustomers: [], enterpriseCode: undefined, ...enterprise } : known;
@@ -72,7 +69,7 @@ function linkedWith<Whole extends KnownWithLink>(known: Whole, made: Link, { at,
   };
 }
 
-/** Without a link nothing of an enterprise is known but who is protected there. */
+/** Protected members stay protected. */
 function unlinkedFrom<Whole extends KnownWithLink>(known: Whole, unlinked: Unlinked): Whole {
   if (known.link === undefined && known.unlinked === undefined) return known;
   return { ...known, link: undefined, unlinked, platformCustomers: [], enterpriseCode: undefined };
@@ -90,7 +87,6 @@ export interface LinkTable {
   examined: number;
 }
 
-/** A customer whose link a person took away; it ends when a person links it again. */
 export interface UnlinkedTable {
   namespace: string;
   customer_id: string;
@@ -101,13 +97,12 @@ export interface UnlinkedTable {
   ended_at: string | null;
 }
 
-/** A customer and the enterprise it is linked with; none if that link ended. */
+/** `link` undefined: the link has ended. */
 export interface LinkedCustomer {
   customer: RecordKey;
   link: Link | undefined;
 }
 
-/** Which customers and enterprises belong together. */
 export class LinkRows {
   readonly #sql;
 
@@ -115,7 +110,6 @@ export class LinkRows {
     this.#sql = sqlOf(database, texts);
   }
 
-  /** A customer whose link was taken away had one before, and has none that counts. */
   known({ namespace, id }: RecordKey): KnownLink {
     const row = this.#sql.row<LinkRow>("link", [namespace, id]);
     if (row !== undefined) return { link: linkOf(row) };
@@ -127,7 +121,6 @@ export class LinkRows {
     return row === undefined ? undefined : { namespace: row.namespace, id: row.customer_id };
   }
 
-  /** How a customer was linked with an enterprise when it last was. */
   lastOrigin({ namespace, id }: RecordKey, enterpriseGlobalId: string): Link["origin"] | undefined {
     return this.#sql.row<Pick<LinkTable, "origin">>("lastOrigin", [namespace, id, enterpriseGlobalId])?.origin;
   }
@@ -153,7 +146,7 @@ export class LinkRows {
   } satisfies Writes;
 }
 
-/** Since when the link of a customer stands: its newest one but for a clock that was set back. */
+/** The newest row, unless the clock was set back. */
 const live = `select from_at from link where namespace = +? and customer_id = +? and to_at is null
   order by from_at desc limit 1`;
 
@@ -165,7 +158,6 @@ export type OwnerRow = Pick<LinkTable, "namespace" | "customer_id">;
 
 export const linkColumns = "enterprise_global_id, channel_code, channel_customer_id, origin, examined, from_at";
 
-/** A customer as a row of its link says. */
 export function linkedCustomer(row: OwnerRow & LinkRow): LinkedCustomer {
   return { customer: { namespace: row.namespace, id: row.customer_id }, link: linkOf(row) };
 }
@@ -181,7 +173,6 @@ function linkOf(row: LinkRow): Link {
   };
 }
 
-/** Inserts a link if the condition is true, in one statement. */
 const linkedWhere = (condition: string): string =>
   `insert into link (namespace, customer_id, from_at, enterprise_global_id, channel_code, channel_customer_id, origin,
      examined)

@@ -14,16 +14,12 @@ export interface ConfirmedCorrelationTable {
   confirmed_at: string;
 }
 
-/** When a customer was read back last. */
 export interface ReadAt {
   customer: RecordKey;
   seenAt: string;
 }
 
-/**
- * How many customers are linked, how many of them were read whole in some time, how many were linked all that time and
- * were not (`behind`), and when the oldest reading was.
- */
+/** `behind`: linked all the time and not read completely since then. */
 export interface ReadSince {
   linked: number;
   read: number;
@@ -31,16 +27,12 @@ export interface ReadSince {
   oldest: string | null;
 }
 
-/** What reading an enterprise back costs beside its lists: a call for each asset, and one for each page of members. */
 export interface EnterpriseSize {
   assets: number;
   members: number;
 }
 
-/**
- * Which customers were read back, and when; and the templates of channel customer numbers under which E3 has shown an
- * enterprise that an accepted E2 made (A8).
- */
+/** Also keeps channel number templates under which E3 has shown an enterprise made by E2 (A8). */
 export class ReadingRows {
   readonly #sql;
 
@@ -48,14 +40,14 @@ export class ReadingRows {
     this.#sql = sqlOf(database, texts);
   }
 
-  /** Customers with a link that were never read back, in key order after `after`; link undefined: it is not usable. */
+  /** Linked customers without a reading, in key order after `after`. */
   neverRead(after: RecordKey | undefined, limit: number): LinkedCustomer[] {
     return this.#sql
       .rows<OwnerRow & LinkRow>("neverRead", [after?.namespace ?? "", after?.id ?? "", limit])
       .map(linkedCustomer);
   }
 
-  /** Those that were read back before `until`, by the time of that, after `after`. */
+  /** Customers with a reading before `until`, oldest first, after `after`. */
   oldestRead(after: ReadAt | undefined, until: string, limit: number): (LinkedCustomer & ReadAt)[] {
     const { customer = { namespace: "", id: "" }, seenAt = "" } = after ?? {};
     return this.#sql
@@ -71,10 +63,7 @@ export class ReadingRows {
     return this.#sql.row<ReadSince>("since", { since }) ?? { linked: 0, read: 0, behind: 0, oldest: null };
   }
 
-  /**
-   * How many assets and members were shown of a customer last; where it was never read back, as many as its orders and
-   * its people have.
-   */
+  /** As last shown. Without a reading: the numbers of its orders and its people. */
   size({ namespace, id }: RecordKey): EnterpriseSize {
     return this.#sql.row<EnterpriseSize>("size", { namespace, id }) ?? { assets: 0, members: 0 };
   }
@@ -90,7 +79,7 @@ export class ReadingRows {
 
 const of = "customer_namespace = +@namespace and customer_id = +@id";
 
-/** A reading of an enterprise that the customer was linked with before says nothing of the one that it has now. */
+/** Readings of an earlier enterprise do not count. */
 const ofTheLink = `join link l on l.namespace = r.customer_namespace and l.customer_id = r.customer_id
   and l.to_at is null and r.seen_at >= l.from_at`;
 

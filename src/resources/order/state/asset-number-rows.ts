@@ -25,14 +25,13 @@ export interface AssetNumberTable {
   order_id: string | null;
   instance_id: string | null;
   unit: number | null;
-  /** Whose it is since it was fixed, whoever the CRM says that the order belongs to now. */
+  /** The customer since the number was fixed, even if the order moved in the CRM. */
   customer_namespace: string | null;
   customer_id: string | null;
-  /** When its asset ended: a number of the pool is not used again. */
   ended_at: string | null;
 }
 
-/** Whose an asset number was before it went to another unit, until `left_at`. */
+/** The former owner of an asset number, until `left_at`. */
 interface EarlierNumberTable {
   wire_number: string;
   left_at: string;
@@ -46,44 +45,35 @@ interface EarlierNumberTable {
   customer_id: string;
 }
 
-/**
- * The asset instances of an order that need numbers; `given` are those the CRM has, `wireNumber` makes a number from
- * digits of the pool.
- */
+/** `given`: numbers from the CRM; `wireNumber` makes a number from pool digits. */
 export interface WantedNumbers {
   instanceId: string;
   quantity: number;
-  /** Which units; the first ones where it is not said. */
+  /** Undefined: the first units. */
   units?: number[] | undefined;
   given: readonly string[];
   wireNumber: (digits: string) => string;
 }
 
 export interface FixedNumbers {
-  /** How many are lacking; 0 where every unit has its number. */
   lacking: number;
-  /** Given numbers that belong to another instance already. */
+  /** Given numbers that another instance has. */
   clashing: string[];
-  /** What was fixed now. */
+  /** Numbers fixed by this call. */
   fixed: FixedNumber[];
 }
 
-/** A unit with the number that it is to have. */
 type Place = Omit<FixedNumber, "continues"> & { customerNamespace: string; customerId: string };
 
-/** A unit of an order of a customer, as a step of that order names it. */
 const unitOfStep = `i.value ->> 'number' as number, s.namespace, s.order_id as orderId,
   i.value ->> 'instanceId' as instanceId, i.value ->> 'unit' as unit, s.number as step`;
 
-/** A whole unit that a step took from a customer. */
 const endedWhole = `s.customer_namespace = +@namespace and s.customer_id = +@id and s.kind = 'removed'
   and s.forgotten_at is null and i.value ->> 'product' is null and i.value ->> 'number' is not null`;
 
-/** The placed order `p` stands as the CRM says by its record `r`. */
 const asTheCrmSays = `p.agreed_hash = case coalesce(r.state, 'absent') when 'absent' then '${goneForm}'
   when 'current' then r.body_hash end`;
 
-/** Keeps whose a number is, where a unit had it, before it is another one's. */
 const keepEarlier = `insert into earlier_number (wire_number, left_at, fixed_at, ended_at, namespace, order_id,
     instance_id, unit, customer_namespace, customer_id)
   select n.wire_number, @at, n.fixed_at, n.ended_at, n.namespace, n.order_id, n.instance_id, n.unit,
@@ -92,7 +82,7 @@ const keepEarlier = `insert into earlier_number (wire_number, left_at, fixed_at,
     and (n.unit is not null or exists (select 1 from earlier_number e where e.wire_number = n.wire_number
       and e.namespace = n.namespace and e.order_id = n.order_id))`;
 
-/** When what the ledger knew was set aside, since it was restored: a number of the pool may stand again since. */
+/** Time of the last restore gap: pool numbers may be in use again since then. */
 const gapAt = "select value ->> 'at' from meta where key = 'gap'";
 
 const texts = {
@@ -156,7 +146,6 @@ const texts = {
     on conflict do nothing`,
 };
 
-/** Asset numbers: the free ones of the pool, and which instance each of the others belongs to for good. */
 export class AssetNumberRows {
   readonly #sql;
 
@@ -164,16 +153,12 @@ export class AssetNumberRows {
     this.#sql = sqlOf(database, texts);
   }
 
-  /** Those of a customer that are fixed to units of orders, and whose assets have not ended. */
   known(customer: RecordKey): FixedNumber[] {
     const fixed = this.#sql.rows<FixedNumber>("of", [customer.namespace, customer.id]);
     return this.#withRenewed(customer, fixed);
   }
 
-  /**
-   * With the units that have the number of an earlier one, and without those that ended since a number was renewed: it
-   * stays fixed to the unit that had it first while any unit has it.
-   */
+  /** A renewed number stays fixed to its first unit while any unit has it. */
   #withRenewed({ namespace, id }: RecordKey, fixed: FixedNumber[]): FixedNumber[] {
     const renewed = this.#sql.rows<FixedNumber & { step: number; continues: string }>("renewed", [namespace, id]);
     if (renewed.length === 0) return fixed;
@@ -191,16 +176,15 @@ export class AssetNumberRows {
     ].toSorted(byUnit);
   }
 
-  /** What was taken away of a customer's placed orders that stand as the CRM says by now. */
   ended({ namespace, id }: RecordKey): EndedAsset[] {
-    // A number that the CRM gave to another asset since stands there: the step alone says what ended.
+    // The CRM may have given the number to another asset since, so only the step shows what ended.
     return this.#sql.rows("ended", { namespace, id });
   }
 
   /**
-   * Fixes numbers of a customer to the units of instances that are to be bought and have none yet: those the CRM gave,
-   * also again where their asset ended, else free ones of the pool. A unit that the CRM gives another number by now, as
-   * after a refusal, gets that one; the number before is not used again. What is in doubt keeps its numbers.
+   * Fixes numbers to units without one: CRM numbers, otherwise free pool numbers. A CRM number may be used again after
+   * its
+   * asset ended. If the CRM gives another number, the old one is spent, unless an operation is in doubt.
    */
   fixNumbers(
     { namespace, id: orderId }: RecordKey,
@@ -211,7 +195,7 @@ export class AssetNumberRows {
     let lacking = 0;
     const clashing: string[] = [];
     const fixed: FixedNumber[] = [];
-    // Read once: nothing that is fixed here to one instance changes what stands of another.
+    // Read once: fixing one instance does not change others.
     let names: ReadonlySet<string> | undefined;
     const standing = (): ReadonlySet<string> => (names ??= new Set(this.known(customer).map(unitNamed)));
     for (const item of wanted) {
@@ -235,13 +219,13 @@ export class AssetNumberRows {
     return { lacking, clashing, fixed };
   }
 
-  /** Gives up a number; false where an operation on its order is in doubt. No unit ever had it. */
+  /** False if an operation of its order is in doubt. No unit ever had the number. */
   #free(number: string, at: string): boolean {
     const changed = this.#sql.change("free", [at, number]);
     return changed > 0;
   }
 
-  /** Fixes a number that the CRM gave, also again where its asset ended; false where it is another instance's. */
+  /** False if another instance has the number. */
   #fixGiven(place: Place, at: string): boolean {
     const { number } = place;
     const known = this.#sql.value("byWire", { number });
@@ -254,10 +238,7 @@ export class AssetNumberRows {
     return changed > 0;
   }
 
-  /**
-   * The numbers of an instance by unit. What goes on under another order since its unit ended is that order's alone: a
-   * unit that comes back gets another one.
-   */
+  /** By unit. If another order continued a number after its unit ended, a returning unit gets a new number. */
   #fixedTo(of: Omit<Place, "unit" | "number">, standing: () => ReadonlySet<string>, at: string): Map<number, string> {
     const rows = this.#sql.rows<{ unit: number; number: string }>("fixedOf", { ...of });
     const own = rows.filter((row) => standing().has(unitNamed({ ...of, ...row })));
@@ -268,10 +249,7 @@ export class AssetNumberRows {
     return new Map(own.map(({ unit, number }) => [unit, number]));
   }
 
-  /**
-   * Fixes a free number whose form on the wire no asset has yet; one that the CRM gave to an asset by itself is spent.
-   * Undefined where the pool has none.
-   */
+  /** Skips pool numbers that the CRM has used. Undefined: the pool is empty. */
   #takeFree(item: WantedNumbers, place: Omit<Place, "number">, at: string): string | undefined {
     for (;;) {
       const digits = this.#sql.value<string>("freeNumber");
@@ -287,7 +265,6 @@ export class AssetNumberRows {
     }
   }
 
-  /** Keeps whose a number is, where a unit had it, before it is another one's. */
   keepEarlier(number: string, at: string): void {
     this.#sql.change("keepLeft", { at, number });
   }
@@ -298,7 +275,7 @@ export class AssetNumberRows {
 
   readonly writes = {
     "numbers-taken": ({ numbers, operationId }, at) => {
-      // A number that is known already is not taken a second time, wherever it came from.
+      // Known numbers are ignored, whatever their origin.
       for (const number of numbers) this.#sql.change("take", [number, operationId, at]);
     },
   } satisfies Writes;

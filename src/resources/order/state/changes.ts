@@ -15,17 +15,17 @@ declare module "../../../engine/model/state.ts" {
 
 export interface PlacedOrder {
   key: RecordKey;
-  /** For whom it stands: not always the customer that the CRM names now. */
+  /** Not always the current customer in the CRM. */
   customer: RecordKey;
-  /** For whom it was placed, where it moved since. */
+  /** The customer that it was placed for, if it moved since. */
   placedFor?: RecordKey | undefined;
   channelOrderId: string;
   bodyHash: string;
   version: number;
   origin: "placed" | "adopted";
-  /** Hash of the form that what stands was last in agreement with; undefined: the one that it was placed with. */
+  /** The form that the state last agreed with; undefined: the placed form. */
   agreedHash?: string | undefined;
-  /** It was placed in an enterprise that its customer was linked with before, and stands there. */
+  /** It is in an enterprise that its customer was linked with earlier. */
   elsewhere?: true;
 }
 
@@ -34,23 +34,19 @@ export interface KnownOrders {
   numbers: FixedNumber[];
 }
 
-/** Of no form of an order is it said that what stands is that. */
 export const agreedWithNone = "";
 
-/** What an order that is gone from the CRM agrees with once nothing of it stands: no form is this. */
+/** The "form" of an order that is deleted in the CRM. */
 export const goneForm = "gone";
 
-/** With what the CRM wants of an order its standing can agree: the hash of its form, or that it is gone. */
 function wantedForm({ state, bodyHash }: { state: string; bodyHash: string }): string {
   return state === "absent" ? goneForm : bodyHash;
 }
 
-/** What stands is what this form says. */
 export function agreed(order: { key: RecordKey; version: number; state: string; bodyHash: string }): OrderAgreed {
   return { type: "order-agreed", order: order.key, version: order.version, bodyHash: wantedForm(order) };
 }
 
-/** Whether what stands of an order was last in agreement with what the CRM wants of it now. */
 export function agreesWith(
   { agreedHash, bodyHash }: Pick<PlacedOrder, "agreedHash" | "bodyHash">,
   order: { state: string; bodyHash: string },
@@ -58,7 +54,6 @@ export function agreesWith(
   return (agreedHash ?? bodyHash) === wantedForm(order);
 }
 
-/** A licence order that one E5 made, by the sequence of its order record. */
 export interface LicenceOrder {
   sequence: number;
   licenseType: string;
@@ -69,14 +64,13 @@ export interface LicenceOrder {
 export interface OrderPlaced extends Pick<PlacedOrder, "customer" | "channelOrderId" | "bodyHash" | "version"> {
   type: "order-placed";
   order: RecordKey;
-  /** Its products, each once for every number of its asset. */
+  /** Counted once per asset number. */
   products: number;
   operationId: string | null;
   origin: PlacedOrder["origin"];
   licenceOrders: LicenceOrder[];
 }
 
-/** An order that moved in the CRM, and of which nothing is left where it was, is its new customer's from now on. */
 interface OrderMoved {
   type: "order-moved";
   order: RecordKey;
@@ -84,46 +78,40 @@ interface OrderMoved {
   customer: RecordKey;
 }
 
-/** Nothing of an order stands any more for a customer that it moved away from. */
 interface OrderLeft {
   type: "order-left";
   order: RecordKey;
   customer: RecordKey;
 }
 
-/** Something of an order was found where it stands for a customer that is not its own in the CRM. */
 interface OrderLeaving {
   type: "order-leaving";
   order: RecordKey;
   customer: RecordKey;
-  /** Why nobody knows what of it stands there; null where the steps of the order say it. */
   unclear: string | null;
 }
 
-/** An amount that changed; `product: null` is the order's own. */
+/** `product: null`: the amount of the whole order. */
 export interface PricedItem {
   product: string | null;
   from: Money | null;
   to: Money | null;
 }
 
-/** Who says that a step happened: our own call, a person, a reading, or the ledger when it was built anew. */
 export type StepOrigin = "sent" | "by-hand" | "found" | "rebuilt";
 
 interface Bought {
   channelOrderId: string;
-  /** The form of the order that it was made from. */
   version: number;
   items: BoughtItem[];
   licenceOrders: LicenceOrder[];
 }
 
-/** What changed of an order that stands on the platform. */
 export type OrderStep = {
-  /** In the order of what happened, without a clock. */
+  /** Sequence of the steps, independent of the clock. */
   number: number;
   order: RecordKey;
-  /** For whom it was: the standing of an order is apart for each customer that it was placed for. */
+  /** Each customer of the order has a separate state. */
   customer: RecordKey;
   origin: StepOrigin;
 } & (
@@ -137,7 +125,7 @@ interface Happened {
   customer: RecordKey;
   operationId: string | null;
   origin: StepOrigin;
-  /** How many products it brings or takes, each once for every asset number. */
+  /** The number of products, counted once per asset number. */
   products: number;
 }
 
@@ -150,7 +138,6 @@ export interface OrderRemoved extends Happened {
   items: RemovedItem[];
 }
 
-/** Amounts of a form of the order: the ledger and the reports have them, and no call is made. */
 export interface OrderPriced {
   type: "order-priced";
   order: RecordKey;
@@ -159,7 +146,6 @@ export interface OrderPriced {
   items: PricedItem[];
 }
 
-/** What stands is what a form of the order says. */
 interface OrderAgreed {
   type: "order-agreed";
   order: RecordKey;
@@ -167,7 +153,6 @@ interface OrderAgreed {
   bodyHash: string;
 }
 
-/** Numbers of the pool, which belong to no customer before they are fixed. */
 interface NumbersTaken {
   type: "numbers-taken";
   numbers: string[];
@@ -175,8 +160,7 @@ interface NumbersTaken {
 }
 
 /**
- * Asset numbers whose assets are removed. A number of the pool is never used again. Requests about such a number end, and
- * requests of the CRM do not apply to an asset that is bought under it later.
+ * Numbers of removed assets. Pool numbers are never used again. Their requests end and do not apply to a later asset.
  */
 interface NumbersEnded {
   type: "numbers-ended";
@@ -203,7 +187,6 @@ const placed = together<KnownOrders, OrderPlaced>((known, changes, context) => {
   return all.size === 0 ? known : { ...known, placedOrders: inKeyOrder(all) };
 });
 
-/** With one placed order as it is now; undefined: as it was. */
 function withOrder<Whole extends KnownOrders>(
   known: Whole,
   order: RecordKey,
@@ -234,13 +217,12 @@ const left = oneByOne<KnownOrders, OrderLeft>((known, { order, customer }, conte
 
 const step = oneByOne<KnownOrders, OrderBought | OrderRemoved | OrderAgreed>((known, change) =>
   withOrder(known, change.order, (before) => {
-    // What happens of it elsewhere says nothing of what stands for whom it stands.
+    // Steps at another customer do not change the state here.
     if ("customer" in change && !isSameKey(change.customer, before.customer)) return undefined;
     return { ...before, agreedHash: change.type === "order-agreed" ? change.bodyHash : agreedWithNone };
   }),
 );
 
-/** Units that renew earlier ones have their numbers by the purchase that brought them. */
 const bought = oneByOne<KnownOrders, OrderBought>((known, change, context) => {
   if (!isSameKey(change.customer, context.customer)) return step.apply(known, [change], context);
   const { namespace, id: orderId } = change.order;
@@ -250,7 +232,7 @@ const bought = oneByOne<KnownOrders, OrderBought>((known, change, context) => {
   return step.apply(withNumbers(known, renewed), [change], context);
 });
 
-/** A unit that goes has its number no more, where another unit has that by renewal. */
+/** An ended unit loses its number if a renewing unit has it. */
 const removed = oneByOne<KnownOrders, OrderRemoved>((known, change, context) => {
   const { namespace, id: orderId } = change.order;
   const whole = change.items.flatMap(({ product, number, instanceId, unit }) =>
@@ -269,7 +251,6 @@ const ended = oneByOne<KnownOrders & KnownRequests, NumbersEnded>((known, { numb
   numbers: known.numbers.filter(({ number }) => !numbers.includes(number)),
 }));
 
-/** Names a unit with the number that it has. */
 export function unitNamed({ namespace, orderId, instanceId, unit, number }: FixedNumber): string {
   return JSON.stringify([namespace, orderId, instanceId, unit, number]);
 }
@@ -280,7 +261,7 @@ export const changes = {
   "order-placed": {
     ...placed,
     isForLater: true as const,
-    /** An order of which the CRM says something else by now comes with what stands of it, which only the ledger has. */
+    /** If the CRM changed the order meanwhile, its standing must be read from the ledger. */
     isReadAnew: ({ order, bodyHash }: OrderPlaced, bodyHashes: ReadonlyMap<string, string>): boolean =>
       (bodyHashes.get(formatKey(order)) ?? bodyHash) !== bodyHash,
   },

@@ -28,7 +28,6 @@ import { agreesWith, type PlacedOrder } from "./changes.ts";
 import type { PlacedOrderRows } from "./placed-order-rows.ts";
 import { standingOf, type OrderHistory, type StandingParts } from "../fold.ts";
 
-/** The rows of orders in an open ledger, by what they are of. */
 interface OrderTables {
   placed: PlacedOrderRows;
   numbers: AssetNumberRows;
@@ -38,7 +37,6 @@ interface OrderTables {
 
 type Standing = OrderStanding | { lost: string };
 
-/** What a customer is planned from beside its own orders and what is known. Reads only. */
 export class OrderGathering {
   readonly #rows: OrderTables;
   readonly #ledger: LedgerRows;
@@ -51,7 +49,7 @@ export class OrderGathering {
     this.#given = given;
   }
 
-  /** Bodies of placed, unchanged orders are left out. */
+  /** Leaves out bodies of placed, unchanged orders. */
   gathered(): Partial<LoadedCustomer> {
     const { customer, orders, staff, held } = this.#given;
     const isDrifted = held.drifted === 1;
@@ -60,7 +58,6 @@ export class OrderGathering {
     const away = isMoved ? this.#away() : [];
     const mayEnd = this.#standings.size > 0 || away.length > 0;
     const takers = mayEnd ? this.#ledger.desired.takers(customer).map((row) => withTree(desired(row))) : [];
-    // Orders that take something over and do not stand as the CRM says.
     for (const order of takers) {
       const placed = this.#placed(order.key);
       if (placed !== undefined && !agreesWith(placed, order)) this.#load(order.key);
@@ -99,9 +96,7 @@ export class OrderGathering {
   }
 
   /**
-   * The state of each placed order that needs it: the CRM wants it otherwise, or it was read back otherwise; an asset of
-   * it is to be switched; another order takes a product over from it or continues an asset of it; or it shares an asset
-   * number with one of these.
+   * Loads orders that differ from the CRM or a reading, have an asset to switch, or pass something to such an order.
    */
   #loadStandings(isDrifted: boolean): void {
     const { customer, known, orders } = this.#given;
@@ -117,14 +112,14 @@ export class OrderGathering {
     }
   }
 
-  /** Whether an order moved back to where nobody knows what it left: so it is said in what stands of it. */
+  /** Also records as lost if nobody knows the remaining parts here. */
   #isUnclear(order: RecordKey): boolean {
     const lost = this.#rows.placed.unclear(order, this.#given.customer);
     if (lost !== undefined) this.#standings.set(formatKey(order), { lost });
     return lost !== undefined;
   }
 
-  /** For whom else something of a customer's own placed orders stands, or may, of those that are looked at. */
+  /** Other customers that have, or may have, parts of the looked-at orders. */
   #leftBehind(): ReadonlyMap<string, LeftBehind> {
     const left = new Map<string, LeftBehind>();
     for (const { key } of this.#given.orders) {
@@ -140,7 +135,6 @@ export class OrderGathering {
     return left;
   }
 
-  /** The orders that moved away from a customer in the CRM, with what stands of them here still. */
   #away(): AwayOrder[] {
     const { customer } = this.#given;
     const { placed: rows } = this.#rows;
@@ -161,7 +155,6 @@ export class OrderGathering {
     });
   }
 
-  /** Whose earlier orders are, of the CRM or placed, that an order of this customer names and that are not its own. */
   #earlierOwners(named: ReadonlyMap<string, RecordKey>): CustomerInput["earlierOwners"] {
     const owners = [...named].flatMap(([name, earlier]) => {
       const owner = this.#placed(earlier) === undefined ? this.#ledger.desired.customerOf(earlier) : undefined;
@@ -170,7 +163,7 @@ export class OrderGathering {
     return owners.length === 0 ? undefined : new Map(owners);
   }
 
-  /** An earlier order of the customer's own that does not stand as the CRM says, and that nothing has looked at. */
+  /** An earlier order of the same customer that differs from the CRM and is not planned now. */
   #otherwise(earlier: RecordKey): OrderWithTree | undefined {
     const { customer, orders } = this.#given;
     const placed = orders.some(({ key }) => isSameKey(key, earlier)) ? undefined : this.#placed(earlier);
@@ -193,7 +186,7 @@ export class OrderGathering {
     return new Set(names.filter((name) => this.#ledger.private.isSealed(`orders/${name}`)));
   }
 
-  /** A purchase that was refused leaves its numbers fixed: nothing stands under them. */
+  /** A rejected purchase leaves its numbers fixed but unused. */
   #unbought(): ReadonlySet<string> {
     const { customer, known } = this.#given;
     const unbought = new Set<string>();
@@ -233,12 +226,11 @@ export class OrderGathering {
   }
 }
 
-/** Whether the CRM says of any asset if it is to be disabled: only what stands under its numbers is switched. */
+/** Only existing assets can be switched. */
 function asksForSwitch({ instances }: DesiredOrder): boolean {
   return instances.some((item) => item.kind === "asset" && item.locked !== undefined);
 }
 
-/** What happened to orders since they were placed, and what stands of them. Reads only. */
 export class OrderHistories {
   readonly #steps: OrderStepRows;
   readonly #desired: DesiredRows;
@@ -248,12 +240,10 @@ export class OrderHistories {
     this.#desired = desired;
   }
 
-  /** What stands of a placed order for a customer. */
   standing(placed: PlacedOrder, customer: RecordKey, known: Pick<Known, "numbers">): OrderStanding | { lost: string } {
     return standingOf(placed, this.#partsOf(placed, customer, known));
   }
 
-  /** Everything that happened to an order that is placed for a customer. */
   of(customer: RecordKey, order: RecordKey, known: Pick<Known, "placedOrders" | "numbers">): OrderHistory | undefined {
     const placed = known.placedOrders.get(formatKey(order));
     if (placed === undefined) return undefined;
@@ -265,7 +255,6 @@ export class OrderHistories {
     return { placed, owner, parts, forms: new Map(forms), operations: this.#steps.operationsOf(order) };
   }
 
-  /** The licence type of each asset number of placed orders, also of adopted ones. */
   licenceTypes({ placedOrders, numbers }: Pick<Known, "placedOrders" | "numbers">): Map<string, LicenseType> {
     const types = new Map<string, LicenseType>();
     for (const { key, version } of placedOrders.values()) {

@@ -22,7 +22,7 @@ declare module "../../../engine/model/resource.ts" {
   }
 }
 
-/** What happened to an order after it was placed, oldest first by `number`. `items` and `licence_orders` are JSON. */
+/** Steps of an order, oldest first by `number`. `items` and `licence_orders` are JSON. */
 interface OrderStepTable {
   number: number;
   namespace: string;
@@ -32,17 +32,16 @@ interface OrderStepTable {
   at: string;
   kind: OrderStep["kind"];
   channel_order_id: string | null;
-  /** The form of the order that it follows. */
   version: number | null;
   items: string;
   licence_orders: string;
   operation_id: string | null;
   origin: StepOrigin;
-  /** Since when it counts for nothing: the ledger was restored, and the order stands otherwise. */
+  /** Set if a restore made the step invalid. */
   forgotten_at: string | null;
 }
 
-/** A channel order number of an amendment, fixed before the intent; `used_at` once the amendment was accepted. */
+/** Channel order number of an amendment, fixed before the intent. `used_at`: the amendment was accepted. */
 interface AmendmentNumberTable {
   channel_order_id: string;
   namespace: string;
@@ -114,7 +113,6 @@ const texts = {
     from of where placed_order.namespace = +? and order_id = +? and to_at is null`,
 };
 
-/** What happened to orders after they were placed, and the channel order numbers of what was bought or ended then. */
 export class OrderStepRows {
   readonly #sql;
   readonly #ledger: Pick<LedgerRows, "requests" | "differences">;
@@ -124,37 +122,29 @@ export class OrderStepRows {
     this.#ledger = ledger;
   }
 
-  /** The steps of an order in their order, whoever it was for. */
   of({ namespace, id }: RecordKey): OrderStep[] {
     return this.#sql.rows<StepRow>("of", [namespace, id]).map(stepOf);
   }
 
-  /** Which operation of ours each step of an order came by, by the number of the step. */
   operationsOf({ namespace, id }: RecordKey): Map<number, string> {
     const rows = this.#sql.rows<{ number: number; operation: string }>("operationsOf", [namespace, id]);
     return new Map(rows.map(({ number, operation }) => [number, operation]));
   }
 
-  /** Licence orders of the call that placed an order, or that it was found with. */
   licenceOrders({ namespace, id }: RecordKey) {
     return this.#sql.rows<LicenceOrder>("licenceOrders", [namespace, id]);
   }
 
-  /** When our own calls bought something for a customer, by channel order number. */
   boughtAt({ namespace, id }: RecordKey): ReadonlyMap<string, string> {
     const rows = this.#sql.rows<{ number: string; at: string }>("boughtAt", { namespace, id });
     return new Map(rows.map(({ number, at }) => [number, at]));
   }
 
-  /** Number of the last step of an order, 0 where nothing happened since it was placed. */
   last({ namespace, id }: RecordKey): number {
     return this.#sql.value<number | null>("last", [namespace, id]) ?? 0;
   }
 
-  /**
-   * The channel order number of an amendment, by what it does: the one that it has already, where no call went through
-   * under it, else the next one that is nobody's. `make` makes the text of the nth.
-   */
+  /** Returns the number already fixed for the same content and not used, otherwise the next free one. */
   fixNumber(
     { namespace, id }: RecordKey,
     hash: string,
@@ -164,7 +154,8 @@ export class OrderStepRows {
     const fixed = this.#sql.value<string>("unused", [namespace, id, hash]);
     if (fixed !== undefined) return { number: fixed };
     // An adopted order may have used amendment numbers that the platform no longer shows. So this ledger counts from
-    // the second of the adoption. The same holds after a restore: the lost changes may have used the next numbers.
+    // the
+    // second of the adoption. The same holds after a restore: the lost changes may have used the next numbers.
     const highest = this.#sql.value<number | null>("highest", { namespace, id });
     for (let n = (highest ?? 0) + 1; ; n += 1) {
       const number = make(n);
@@ -173,22 +164,20 @@ export class OrderStepRows {
         this.#sql.change("fix", [number, namespace, id, n, hash, at]);
         return { number };
       }
-      // A number that says nothing of n stays somebody else's.
+      // A template without n always gives the same taken number.
       if (make(n + 1) === number) return { takenBy: owner, number };
     }
   }
 
-  /** Placed orders of a customer with a number that was fixed and under which no call bought anything. */
+  /** Placed orders with a fixed number that no call used. */
   withUnusedNumber({ namespace, id }: RecordKey) {
     return this.#sql.rows<RecordKey>("withUnused", [namespace, id]);
   }
 
-  /** The nth amendment of an order is shown under its number, and another ledger made it. */
   noteNumber({ namespace, id }: RecordKey, { n, channelOrderId }: { n: number; channelOrderId: string }, at: string) {
     this.#sql.change("note", [channelOrderId, namespace, id, n, `shown ${n}`, at, at]);
   }
 
-  /** Whose number of an amendment it is. */
   amendment(number: string) {
     return this.#sql.row<Omit<AmendmentNumberTable, "hash" | "fixed_at">>("amendment", [number]);
   }
@@ -221,7 +210,7 @@ export class OrderStepRows {
     this.#sql.change("step", { ...step });
   }
 
-  /** What stands has to be compared anew with what the CRM says, whatever that was in agreement with before. */
+  /** Also clears the agreement with the CRM, so that the order is compared again. */
   #happened(change: OrderBought | OrderRemoved, at: string, products: number): void {
     const { order, customer, operationId: operation_id, origin } = change;
     const bought = change.type === "order-bought" ? change : undefined;
@@ -236,7 +225,7 @@ export class OrderStepRows {
       operation_id,
       origin,
     });
-    // What happens of an order elsewhere says nothing of what stands for whom it stands.
+    // Steps at another customer do not change the state here.
     this.#sql.change("happened", [customer.namespace, customer.id, products, order.namespace, order.id]);
   }
 }
@@ -250,7 +239,6 @@ function whose({ order, customer }: { order: RecordKey; customer: RecordKey }) {
   };
 }
 
-/** A step as its row has it. */
 export function stepOf(row: StepRow): OrderStep {
   const { number, kind, origin, channel_order_id: channelOrderId, version } = row;
   const of = {

@@ -26,12 +26,11 @@ export interface PlacedOrderTable {
   version: number;
   operation_id: string | null;
   origin: PlacedOrder["origin"];
-  /** Products that stand of it, each once for every number of its asset. */
+  /** Existing products, counted once per asset number. */
   products: number;
-  /** The form with which what stands was last in agreement; null: the one that it was placed with. */
+  /** The form that the state last agreed with; null: the placed form. */
   agreed_hash: string | null;
   agreed_version: number | null;
-  /** For whom it was placed, where it moved since. */
   placed_for_namespace: string | null;
   placed_for_id: string | null;
 }
@@ -46,7 +45,7 @@ export interface LicenceOrderTable {
   at: string;
 }
 
-/** A customer that an order moved away from in the CRM; `ended_at` once nothing of it stands there. */
+/** A customer that an order moved away from. `ended_at`: no part is left there. */
 export interface MovedOrderTable {
   namespace: string;
   order_id: string;
@@ -54,7 +53,6 @@ export interface MovedOrderTable {
   customer_id: string;
   since: string;
   ended_at: string | null;
-  /** Why nobody knows what of it stands there. */
   unclear: string | null;
 }
 
@@ -73,14 +71,12 @@ type PlacedRow = RecordKey &
 
 const ofCustomer = "customer_namespace = +@namespace and customer_id = +@id";
 
-/** Of one order at one customer that it moved away from. */
 const leftThere = `namespace = +@namespace and order_id = +@id and customer_namespace = +@fromNamespace
   and customer_id = +@fromId and ended_at is null`;
 
 /**
- * Orders that stand in an enterprise that a customer was linked with before. Most customers never had another link:
- * then no order is looked at. Of one that moved it counts when something of it was bought last for the customer, or
- * when it was placed for it.
+ * Orders in enterprises that a customer was linked with earlier. Without an earlier link no order is read.
+ * Of a moved order, the last purchase for this customer decides, or else its placing.
  */
 const stoodBefore = `with earlier as (
        select e.namespace, e.customer_id, e.from_at, e.to_at from link l
@@ -151,7 +147,6 @@ const texts = {
   left: `update moved_order set ended_at = @at where ${leftThere}`,
 };
 
-/** Orders that are on the platform, with the licence orders that it made of each, and the customers that they left. */
 export class PlacedOrderRows {
   readonly #sql;
 
@@ -163,34 +158,30 @@ export class PlacedOrderRows {
     return new Map(this.#sql.rows<PlacedRow>("of", { namespace, id }).map(placedOf));
   }
 
-  /** Orders of a customer that were placed in another enterprise than the one that it is linked with. */
   elsewhere({ namespace, id }: RecordKey) {
     return this.#sql.rows<RecordKey>("elsewhere", { namespace, id });
   }
 
-  /** Whether an order is placed under a channel order number, whosoever it is. */
   isPlaced(channelOrderId: string): boolean {
     return this.#sql.value<number>("isPlaced", [channelOrderId]) !== undefined;
   }
 
-  /** Orders that moved away from a customer in the CRM and of which something may stand for it still, in key order. */
   movedFrom({ namespace, id }: RecordKey) {
     return this.#sql.rows<RecordKey>("movedFrom", { namespace, id });
   }
 
-  /** The customers that an order moved away from and for whom something of it may stand still, in key order. */
   leftAt({ namespace, id }: RecordKey) {
     return this.#sql.rows<RecordKey>("leftAt", [namespace, id]);
   }
 
-  /** Asset numbers that the CRM gives to an order of `owner` and that it cannot have there. */
+  /** Asset numbers that the CRM gives to an order and that its owner cannot get. */
   taken({ key: { namespace, id }, tree }: OrderWithTree, owner: RecordKey): string[] {
     const given = tree.assets.flatMap(({ assetNumbers }) => assetNumbers);
     const of = { namespace, id, ownerNamespace: owner.namespace, ownerId: owner.id };
     return given.filter((number) => this.#sql.value("taken", { ...of, number }) !== undefined);
   }
 
-  /** Why nobody knows what of an order stands for a customer that it moved away from; undefined where that is known. */
+  /** Why nobody knows which parts are left at a customer; undefined if known. */
   unclear(order: RecordKey, customer: RecordKey): string | undefined {
     return this.#sql.value<string | null>("unclear", there(order, customer)) ?? undefined;
   }
@@ -203,7 +194,7 @@ export class PlacedOrderRows {
       for (const one of change.licenceOrders)
         this.#sql.change("licenceOrder", { ...one, namespace: order.namespace, id: order.id, at });
     },
-    /** Who the record of an order leaves is noted when the record is taken up. */
+    /** Only for orders found by a reading: a changed record notes it when it is read. */
     "order-leaving": ({ order, customer, unclear }, at) => {
       this.#sql.change("leave", { ...there(order, customer), at });
       this.#sql.change("say", {
