@@ -14,9 +14,8 @@ function isSame(known: OpenFile): boolean {
 }
 
 /**
- * The files of an open ledger, as they were when it was opened. SQLite goes on writing into a file that was deleted or
- * moved away, where no later start would read it; so each group of commits begins with a look whether the names still
- * lead to the same files.
+ * The files of an open ledger. SQLite continues to write into a deleted or moved file, where no later start would read.
+ * So each group first checks that the names lead to the same files.
  */
 export class OpenFiles {
   readonly #path: string;
@@ -34,7 +33,7 @@ export class OpenFiles {
     return this.#known.every(isSame);
   }
 
-  /** Throws a Problem with exit code 65 once one of the files is gone or another one. */
+  /** Throws a Problem with exit code 65 if a file is missing or was replaced. */
   requireSame(): void {
     for (const known of this.#known) {
       if (isSame(known)) continue;

@@ -1,8 +1,8 @@
 import { hashOf } from "../../base/canonical-json.ts";
 
 /**
- * Stands for exactly these operations, in whatever order: a decision bears it from the page that showed them, so that
- * nothing else is approved by it.
+ * Identifies this set of operations in any order. A decision carries it from the page, so that it approves nothing
+ * else.
  */
 export function shownMark(operations: readonly { kind: string; hash: string }[]): string {
   return hashOf([...new Set(operations.map(({ kind, hash }) => `${kind} ${hash}`))].sort());

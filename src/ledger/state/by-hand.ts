@@ -4,8 +4,8 @@ import { statements, table } from "../database/statements.ts";
 import type { Writes } from "../../engine/model/resource.ts";
 
 /**
- * What a person did on the platform for a record and took note of, and what was read back of it. `unseen` names, as
- * JSON, what could not be; it says nothing of a form of the record with another `body_hash`.
+ * Manual work on the platform that a person recorded. `unseen` lists, as JSON, the parts that no reading showed. It is
+ * only valid for the form with this `body_hash`.
  */
 export interface ByHandTable {
   namespace: string;
@@ -21,7 +21,6 @@ export interface ByHandTable {
 
 export const byHandTables = { by_hand: table<ByHandTable>() };
 
-/** What people took note of: one note stands of a record. */
 export class ByHandRows {
   readonly #statements;
 

@@ -4,14 +4,14 @@ import { statements, table } from "../database/statements.ts";
 import type { Writes } from "../../engine/model/resource.ts";
 
 /**
- * What a rebuild, or a run that found enterprises which this ledger did not make, could not look at; without a
- * namespace where no customer is known of it.
+ * A customer that could not be read by a rebuild, or by a run that found foreign enterprises. The namespace is empty if
+ * the customer is unknown.
  */
 export interface UnreadCustomerTable {
   namespace: string;
   id: string;
   since: string;
-  /** 1: it counts also for orders that came later. */
+  /** 1: also counts for orders that came later. */
   all_orders: number;
   why: string;
   ended_at: string | null;
@@ -19,7 +19,6 @@ export interface UnreadCustomerTable {
 
 export const unreadCustomerTables = { unread_customer: table<UnreadCustomerTable>() };
 
-/** The first of those that could not be looked at, and how many they are. */
 export interface Unread {
   customer: RecordKey;
   why: string;
@@ -27,12 +26,11 @@ export interface Unread {
 }
 
 /**
- * Stands for all customers while a rebuild has not looked at all of them; ended once it has. Of all orders then where a
- * source did not give all of them: one that comes later may be known from before.
+ * Means all customers while a rebuild has not read all of them. Counts for all orders if a source did not send all of
+ * them: a later one may be an old one.
  */
 export const notLookedAt: RecordKey = { namespace: "", id: "rebuild" };
 
-/** Customers that nobody could look at when the ledger was new to them. */
 export class UnreadCustomerRows {
   readonly #statements;
 
@@ -40,35 +38,33 @@ export class UnreadCustomerRows {
     this.#statements = prepareStatements(database);
   }
 
-  /** Whether the platform had more than this ledger made, as where it was built anew. */
+  /** Whether the platform has more than this ledger made, as after a rebuild. */
   isAnew(): boolean {
     return this.#statements.anew.get({ ...notLookedAt }) !== undefined;
   }
 
-  /** Whether an order was known when the ledger was built anew, or not all orders were given then. */
+  /** Whether an order was known at the rebuild, or not all orders were read then. */
   knewBefore({ namespace, id }: RecordKey): boolean {
     const of = { mark: notLookedAt.id, orderNamespace: namespace, order: id };
     return this.isAnew() && this.#statements.knewBefore.get(of) !== undefined;
   }
 
-  /** In key order. */
   all(): RecordKey[] {
     return this.#statements.all.all();
   }
 
-  /** Customers of whom the CRM gives a record that cannot be used: nobody can look at them. */
+  /** Their CRM record is unusable, so nobody can read them. */
   inQuarantine(): RecordKey[] {
     return this.#statements.inQuarantine.all();
   }
 
-  /** Streams in which a row waits that does not say whose it is. */
   unnamed(): string[] {
     return this.#statements.unnamed.all();
   }
 
   /**
-   * Those for whom an order may stand that is another customer's in the CRM: it was there before they could not be
-   * looked at. An enterprise that was made since has nothing of it.
+   * Unread customers that may have this order: it existed before they became unreadable. Enterprises made later cannot
+   * have it.
    */
   before(order: RecordKey, customer: RecordKey): Unread | undefined {
     if (!this.isAnew()) return undefined;
@@ -100,7 +96,7 @@ interface OfOrder {
   id: string;
 }
 
-/** When anything of an order was read first, also what could not be used. */
+/** When anything of an order was first read, including unusable rows. */
 const firstSeen = `(select min(seen) from (
   select first_seen as seen from record where stream = 'orders' and namespace = +@orderNamespace and id = +@order
   union all
