@@ -122,7 +122,6 @@ export class LedgerContext {
     });
   }
 
-  /** A place for a fact that each writing transaction reads once. */
   perTransaction<Fact>(): PerTransaction<Fact> {
     return new PerTransaction(() => this.#writer.transaction);
   }
@@ -145,8 +144,8 @@ export class LedgerContext {
   }
 
   /**
-   * The stamp in epoch milliseconds: the wall clock. Nothing may be written at a time that a closed period covers. If
-   * the clock was set back before that, stamps continue from the newest one.
+   * The wall clock in epoch milliseconds. After it was set back into a closed period, stamps continue from the newest
+   * one.
    */
   get stampMs(): number {
     const [wall, monotonic] = [this.#clock.now(), this.#clock.monotonic()];
@@ -227,23 +226,18 @@ export class LedgerContext {
     };
   }
 
-  /** Does nothing if the key already has a value. */
   async setMeta(key: string, value: string): Promise<void> {
     const insert = "insert into meta (key, value) values (?, ?) on conflict do nothing";
     await this.write(() => this.database.prepare(insert).run(key, value));
   }
 
-  /**
-   * Throws a Problem with exit code 75 if another run has the lock. Throws one with exit code 65 if the ledger is older
-   * than its last kept head: a restored old copy would do its missing work twice.
-   */
+  /** Throws a Problem: exit code 75 if another run has the lock, 65 if the ledger is an older copy. */
   takeRunLock(): void {
     if (!this.#fillsGap) requireNewest(this.database, this.path);
     this.#lock = takeRunLock(this.path, this.database, this.host);
     this.closedUntil();
   }
 
-  /** The holder of the run lock in the form of `Host`, if this program holds it. */
   get holder(): string | undefined {
     return this.#lock?.holder;
   }
@@ -253,7 +247,6 @@ export class LedgerContext {
     return this.#lock?.epoch;
   }
 
-  /** Whether a run is in progress for this ledger, in any process. */
   get isRunOn(): boolean {
     return this.#lock !== undefined || isRunLockHeld(this.path);
   }
@@ -287,7 +280,7 @@ export class LedgerContext {
     closeDatabase(this.database, this.broken === undefined && this.#files.areSame);
   }
 
-  /** Does what the system does when a process ends: frees lock and files, and writes nothing more. */
+  /** Frees lock and files as when a process ends, and writes nothing more. */
   abandon(): void {
     this.releaseRunLock();
     this.#heads.close();

@@ -21,9 +21,8 @@ export class Identity {
   }
 
   /**
-   * Ties the ledger to its services on first use, and refuses other services later: work done on one platform would
-   * count as done on the other. `accept`: a person allows the change. The head is flushed, so that a ledger lost in its
-   * first run is noticed.
+   * Refuses other services later: work done on one platform would count as done on the other. `accept`: a person allows
+   * the change. The head is flushed, so that a ledger lost in its first run is noticed.
    */
   async requirePlatform(platform: string, accept?: { by: string }): Promise<void> {
     const known = this.#context.meta("platform");

@@ -79,9 +79,7 @@ export class Ledger {
     this.time = new LedgerTime(context);
   }
 
-  /**
-   * Needs `handedIn()`. Throws a Problem with exit code 65 (no ledger, wrong version, damaged, missing, not durable).
-   */
+  /** Needs `handedIn()`. Throws a Problem (exit code 65): no ledger, wrong version, damaged, missing, not durable. */
   static async open(options: LedgerOptions): Promise<Ledger> {
     handedIn();
     const { busyTimeoutMs, group, fillsGap } = options;
@@ -113,7 +111,6 @@ export class Ledger {
     this.#context.close();
   }
 
-  /** Frees lock and files as when a process ends, without flushing. */
   abandon(): void {
     this.#context.abandon();
   }

@@ -9,7 +9,6 @@ export const pausedCode = "paused" as const;
 
 export const pauseKey = "pause";
 
-/** The last decision of a person: paused or resumed. */
 export interface PauseWord extends Paused {
   isPaused: boolean;
 }
@@ -56,9 +55,7 @@ export class Pause {
     });
   }
 
-  /**
-   * Calls in progress in any process: the intent is committed, the outcome is not. 0 if no process holds the run lock.
-   */
+  /** Calls with a committed intent and no outcome yet, in any process. 0 if no process holds the run lock. */
   get goingOn(): number {
     const sending =
       "select count(*) from operation where state in ('sending', 'unknown', 'parked') and state = 'sending'";

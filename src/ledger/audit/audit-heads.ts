@@ -50,23 +50,15 @@ const headLine = z
 
 /** The file is flushed, and its size checked, after this many audit entries or groups. */
 const flushEvery = 200;
-/** The file is shortened above this size. */
 const longBytes = 512 * 1024;
-/** Shortening never drops these newest lines. */
 const newestKept = 500;
 
-/**
- * The file beside the ledger with one JSON line for each group of commits. A ledger behind it is an older copy. Copies
- * of this file elsewhere reveal a cut of the audit log.
- */
+/** One JSON line for each group of commits. It reveals an older copy of the ledger, and cuts of the audit log. */
 export function headsPath(ledgerPath: string): string {
   return `${ledgerPath}.heads`;
 }
 
-/**
- * Writes the file of heads. Each line is one write at the end, so several programs may append. A line starts with a
- * newline, so a half-written line of a crash spoils no other line.
- */
+/** Programs may append at the same time. A line starts with a newline, so a half-written one spoils no other. */
 export class KeptHeads {
   readonly #path: string;
   #file: { descriptor: number; stat: Stats } | undefined;
@@ -98,10 +90,7 @@ export class KeptHeads {
     });
   }
 
-  /**
-   * Keeps the newest lines and every second older line. Only for the holder of the run lock; others may append
-   * meanwhile.
-   */
+  /** Drops every second older line. Only for the holder of the run lock; others may append meanwhile. */
   shorten(): void {
     this.#tried(() => {
       const found = statSync(this.#path, { throwIfNoEntry: false });
@@ -195,10 +184,7 @@ export function marksIn(text: string): (LedgerMark & { at: string })[] {
   return text.split("\n").flatMap((line) => headIn(line) ?? []);
 }
 
-/**
- * Heads from a copy of the file, from the file of a configured place, or from `audit head`. Skips lines that a crash
- * cut off; throws a TypeError for a line that somebody changed.
- */
+/** Heads from a copy or from `audit head`. Skips lines cut off by a crash; throws a TypeError for a changed line. */
 export function readCopiedMarks(text: string): (LedgerMark & { at: string })[] {
   return text.split("\n").flatMap((line, index) => {
     if (!line.startsWith("{")) return [];
@@ -258,8 +244,8 @@ export function refuseLostLedger(ledgerPath: string): void {
 }
 
 /**
- * Throws a Problem with exit code 65 for an older copy that was put back: it would do the missing work twice. Reads the
- * file before the ledger, so that commits of another program in between are no contradiction.
+ * Throws a Problem (exit code 65) for a restored older copy. Reads the file first: another program may commit
+ * meanwhile.
  */
 export function refuseOlderLedger(
   ledgerPath: string,

@@ -25,7 +25,6 @@ export interface KeptHead extends AuditHead {
 export const format = 2;
 const saltBytes = 16;
 
-/** The ledger keeps the root of each complete subtree of this level. */
 export const tileLevel = 8;
 export const tileLeaves = 2 ** tileLevel;
 
@@ -73,10 +72,7 @@ export class AuditLog {
 
   readonly #allowed: (entry: Entry) => void;
 
-  /**
-   * `allowed` throws if an entry must not be written: the log keeps it for good. `tail` caches the end of the log for
-   * one transaction; without it each entry reads the end.
-   */
+  /** `allowed` throws if an entry must not be written. `tail` caches the end of the log for one transaction. */
   constructor(
     database: Database.Database,
     random: Randomness,
@@ -128,10 +124,7 @@ export class AuditLog {
     return { sequence, hash };
   }
 
-  /**
-   * Adds this transaction's entries to the Merkle tree. Call it last, when none of them can be undone any more.
-   * Undefined if the log is empty.
-   */
+  /** Adds this transaction's entries to the Merkle tree. Call it last: no entry may be undone after it. */
   grow(): Required<AuditHead> | undefined {
     const { head, tree, leaves } = this.#tail.get(() => this.#read());
     if (tree === undefined) throw unreadableRow("audit_tree", "1", "size");

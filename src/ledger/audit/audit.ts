@@ -40,7 +40,6 @@ export class Audit {
     await this.#context.write(() => this.#places().notKept.run({ place, problem, at: this.#context.now }));
   }
 
-  /** Removes all places that are not configured. */
   async onlyPlaces(places: readonly string[]): Promise<void> {
     if (this.places().every(({ place }) => places.includes(place))) return;
     await this.#context.write(() => this.#places().only.run(JSON.stringify(places)));

@@ -17,7 +17,6 @@ const ed25519 = 1;
 const originLine = /^crm-sync\/[^\s+]+$/u;
 const signatureLine = /^— (\S+) ([A-Za-z0-9+/=]+)$/u;
 
-/** The part of a checkpoint that the signature covers. */
 export function checkpointText({ origin, size, root, sequence, hash: last, at }: Checkpoint): string {
   const encoded = Buffer.from(root, "hex").toString("base64");
   return `${[origin, size, encoded, `entry ${sequence}`, `hash ${last}`, `time ${at}`].join("\n")}\n`;
@@ -56,10 +55,7 @@ export interface KeptCheckpoint extends Checkpoint {
   isSigned: (verifier: string) => boolean;
 }
 
-/**
- * Reads the checkpoints in a text, and skips other text before each. Throws a TypeError if one was changed or is cut
- * off.
- */
+/** Skips other text before each checkpoint. Throws a TypeError if one was changed or is cut off. */
 export function readNotes(kept: string): KeptCheckpoint[] {
   const notes = kept.replaceAll("\r\n", "\n").split(/^(?=crm-sync\/)/mu);
   return notes.flatMap((note) => {

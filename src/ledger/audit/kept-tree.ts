@@ -6,7 +6,6 @@ import { schemaDifferences } from "../database/schema.ts";
 import type { AuditTileTable, AuditTreeTable } from "./tables.ts";
 import type { AuditRecord } from "./verify-log.ts";
 
-/** The Merkle tree that the database keeps, and the differences of its schema. */
 export function keptOf(database: Sqlite): Required<Pick<AuditRecord, "tree" | "guardsMissing" | "schemaChanged">> {
   const row = treeRow(database);
   const tiles = database.prepare<[], AuditTileTable>("select number, root from audit_tile order by number").all();
@@ -25,7 +24,6 @@ function treeRow(database: Sqlite): AuditTreeTable | undefined {
   return database.prepare<[], AuditTreeTable>("select * from audit_tree where only_one = 1").get();
 }
 
-/** The tree after an earlier entry. */
 export function treeEndingWith(database: Sqlite, sequence: number): AuditTreeTable {
   const { rootOf } = provenTree(database);
   const roots: string[] = [];
@@ -44,10 +42,7 @@ export interface ProvenTree {
   rootOf: SubtreeRoot;
 }
 
-/**
- * Reads only what a proof needs: stored roots of complete subtrees, and entries of the incomplete one. The caller must
- * hold one transaction.
- */
+/** Reads only the stored roots and entries that a proof needs. The caller must hold one transaction. */
 export function provenTree(database: Sqlite): ProvenTree {
   const row = treeRow(database);
   if (row === undefined) throw unreadableRow("audit_tree", "1", "size");

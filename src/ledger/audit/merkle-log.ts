@@ -83,9 +83,7 @@ export function inclusionPath(leaf: number, size: number, rootOf: SubtreeRoot): 
   return path.reverse();
 }
 
-/**
- * The proof that a tree extends the one of size `before` (RFC 9162, 2.1.4). Empty if both are equal or `before` is 0.
- */
+/** The proof that a tree extends an earlier one (RFC 9162, 2.1.4). Empty if both are equal or `before` is 0. */
 export function consistencyPath(before: number, size: number, rootOf: SubtreeRoot): string[] {
   if (before === 0 || before === size) return [];
   const path: string[] = [];
@@ -130,7 +128,7 @@ export function isGrown(
   return roots?.left === before.root && roots.right === now.root;
 }
 
-/** Climbs a path. `left` is the root of the tree that ends with the node, `right` the root of the whole tree. */
+/** Climbs a path. `left`: the root of the tree that ends with the node; `right`: of the whole tree. */
 function climbed(
   from: { left: string; right: string; index: number; last: number },
   path: readonly string[],

@@ -28,7 +28,6 @@ export interface AuditTileTable {
   root: string;
 }
 
-/** A place outside the database with its last head. `problem` is set if it gets no newer heads. */
 export interface HeadPlaceTable {
   place: string;
   sequence: number | null;

@@ -32,10 +32,8 @@ export interface AuditFinding {
 export interface AuditVerdicts {
   entries: number;
   head: AuditHead | undefined;
-  /** The time of the last entry, as the entry says. */
   lastAt: string | undefined;
   keptHeads: number;
-  /** Entries that were lost when a backup was restored, as the log says. */
   lost: readonly LostEntries[];
   good: boolean;
   /** Whether nothing was changed. */
@@ -53,15 +51,12 @@ export interface AuditRecord {
         tiles: readonly string[];
       }
     | undefined;
-  /** Names of missing or changed guards. */
   guardsMissing?: readonly string[] | undefined;
-  /** Names of other missing, changed or additional parts of the schema. */
   schemaChanged?: readonly string[] | undefined;
 }
 
 /**
- * Checks the whole log against its Merkle tree and the heads kept outside. It finds every edit, insertion, deletion,
- * swap and every cut up to the last kept head, and names the first bad entry. Nobody can see a later cut.
+ * Finds every edit and every cut up to the last kept head, and names the first bad entry. Nobody can see a later cut.
  */
 export function verifyRecord(record: AuditRecord): AuditVerdicts {
   const walk = new Walk(record);
@@ -177,7 +172,6 @@ function schemaFinding({ guardsMissing = [], schemaChanged = [] }: AuditRecord):
   return { code: "schema-changed", firstBad: 0, why };
 }
 
-/** Compares the kept tree with the tree of the entries. */
 function treeFinding({ tree }: AuditRecord, walk: Walk): AuditFinding | undefined {
   if (tree === undefined) return undefined;
   const { row, tiles } = tree;
@@ -196,7 +190,6 @@ function isSame(some: readonly string[], others: readonly string[]): boolean {
 /** Entries that were lost when a backup was restored. */
 export interface LostEntries {
   first: number;
-  /** Null if unknown. */
   last: number | null;
   /** Times of the last entry before the gap, and of the last lost entry. */
   from: string | null;
@@ -215,10 +208,7 @@ const gapBody = z.object({
 
 type Gap = z.output<typeof gapBody>;
 
-/**
- * The gaps that the log reports after restored backups. Heads of lost entries fit no entry. Their commit count tells
- * them apart from heads written after the restore.
- */
+/** Heads of lost entries fit no entry. Their commit count tells them from heads written after the restore. */
 export class GapsOfRecord {
   readonly lost: LostEntries[] = [];
   readonly #gaps: Gap[] = [];

@@ -10,7 +10,6 @@ interface Whose {
   reason: string;
 }
 
-/** A file of a closing. Its bytes are beside the ledger, named by their SHA-256. */
 export type FrozenFile = Omit<ClosedFileTable, "period" | "closing">;
 
 /** A blocker that a person signed off: its id, and the SHA-256 of its facts at that time. */
@@ -50,10 +49,7 @@ export class Books {
     this.#context = context;
   }
 
-  /**
-   * Closes a period; the audit entry names each frozen file. Throws the Problems of `requireClosable`, and one if the
-   * audit log does not contain the head of the figures.
-   */
+  /** Throws the Problems of `requireClosable`, and one if the audit log does not contain the head of the figures. */
   async close(
     closing: Closing,
     whose: { by: string; reason: string | undefined },
@@ -106,16 +102,14 @@ export class Books {
   }
 
   /**
-   * Throws a Problem if the period cannot be closed with figures as of `asOf`: not over by then, already closed, over
-   * before the ledger began, overlapping a closed period, or out of order.
+   * Throws a Problem if the period was not over at `asOf`, is closed, overlaps a closed one, is out of order, or is too
+   * old.
    */
   requireClosable(period: Closing["period"], asOf: string): void {
     this.#context.readTogether(() => this.#requireInOrder(period, asOf));
   }
 
-  /**
-   * Reopens a closed period and keeps the row of its closing. Throws a Problem if it is not closed or a later one is.
-   */
+  /** Keeps the row of the closing. Throws a Problem if the period is not closed, or a later one is. */
   async reopen(period: string, { by, reason }: Whose): Promise<ClosedAs> {
     return await this.#context.write(() => {
       const closed = this.#statements().live.get(period);

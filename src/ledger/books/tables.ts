@@ -2,7 +2,6 @@ import { table } from "../database/statements.ts";
 
 /** One closing of a period. Instants are ISO text in UTC; `to_at` is excluded. */
 export interface ClosedPeriodTable {
-  /** For example `2026-10`. */
   period: string;
   /** Starts at 1. Each closing after a reopening adds 1. */
   closing: number;
@@ -26,7 +25,6 @@ export interface ClosedPeriodTable {
   reopened_reason: string | null;
 }
 
-/** The facts of a closing under their names in the audit entry. */
 export function closingFactsOf(row: ClosedPeriodTable) {
   return {
     zone: row.zone,
@@ -53,7 +51,6 @@ export interface ClosedFileTable {
   bytes: number;
 }
 
-/** A blocker that a person accepted. */
 export interface SignOffTable {
   period: string;
   blocker: string;

@@ -16,9 +16,8 @@ export interface CopiedLedger {
 const pagesAtOnce = 2_000;
 
 /**
- * Copies a ledger at one moment while a run continues to write. The connection stays on its first state, so that later
- * commits do not restart the copy. The copy is one file in rollback mode. `to` must not exist. Throws a Problem with
- * exit code 65 if the ledger cannot be read, and the error of SQLite or the file system if the copy fails.
+ * Copies a ledger at one moment, during a run. The result is one file in rollback mode; `to` must not exist. Throws a
+ * Problem with exit code 65 if the ledger is unreadable, or the error of SQLite or the file system.
  */
 export async function copyWhileWritten(
   from: string,
@@ -28,7 +27,7 @@ export async function copyWhileWritten(
   const source = openReadOnly(from);
   try {
     source.exec("begin");
-    // The first reading fixes the state that is copied.
+    // The first reading fixes the state, so that later commits do not restart the copy.
     farOf(source);
     createPrivateFile(to);
     await source.backup(to, {
@@ -64,9 +63,7 @@ export function requireIntact(path: string): CopiedLedger {
   }
 }
 
-/**
- * The name of a ledger of any version, and the hash of one audit entry. Read-only. Throws SQLite's error if unreadable.
- */
+/** Name and one hash of a ledger of any version. Throws SQLite's error if it is unreadable. */
 export function ledgerFacts(path: string, sequence = 0): { name: string | null; hash: string | undefined } {
   const database = connect(path, { readonly: true });
   try {
@@ -82,7 +79,6 @@ export function ledgerFacts(path: string, sequence = 0): { name: string | null; 
 export interface SaidSince {
   erased: string[];
   paused: Paused | undefined;
-  /** The parts that cannot be read. */
   unread: ("erased" | "paused")[];
 }
 
@@ -110,10 +106,7 @@ export function saidAfter(path: string, sequence: number): SaidSince {
   };
 }
 
-/**
- * Marks a restored copy with its backup, so that a rebuild knows what is missing. `unknown`: nobody knows what was done
- * after the backup. The copy gets the pause of the ledger it replaces, and the name if it has none.
- */
+/** `unknown`: nobody knows the changes after the backup. The copy gets the pause and name of the replaced ledger. */
 export function noteRestored(
   path: string,
   note: { backup: string; at: string; unknown: boolean } | undefined,

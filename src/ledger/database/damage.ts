@@ -78,7 +78,6 @@ export function databaseProblem(error: unknown, path: string): Problem {
   );
 }
 
-/** Values that only one record may have. */
 const belongsToOne: Record<string, string> = {
   "staff_link.member_global_id": "its globalId belongs to another staff record already",
   "link.enterprise_global_id": "its enterprise belongs to another customer already",

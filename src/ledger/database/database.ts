@@ -31,9 +31,8 @@ export interface OpenOptions {
 }
 
 /**
- * Opens the ledger for writing, in WAL mode at full durability, and makes the schema in an empty file. Throws a Problem
- * with exit code 65 for a file that is no ledger, has another schema version, is damaged, or cannot be made durable.
- * Exit code 78 if this user may not write.
+ * Opens the ledger in WAL mode at full durability, and makes the schema in an empty file. Throws a Problem with exit
+ * code 65 for an unusable file, and with 78 if this user may not write.
  */
 export function openDatabase(path: string, options: OpenOptions = {}): Sqlite {
   prepareLedgerFile(path);
@@ -61,8 +60,7 @@ export function openDatabase(path: string, options: OpenOptions = {}): Sqlite {
 }
 
 /**
- * Opens the ledger for reading. Needs no right to write; see `openForReading`. Throws a Problem with exit code 65 if
- * there is no ledger of this version.
+ * Needs no right to write: see `openForReading`. Throws a Problem (exit code 65) if there is no ledger of this version.
  */
 export function openReadOnly(path: string): Sqlite {
   requireThere(path);
@@ -79,8 +77,8 @@ export function openReadOnly(path: string): Sqlite {
 }
 
 /**
- * Closes the writing connection and empties the log. A reading connection closes after it, so that SQLite keeps `-wal`
- * and `-shm`: readers without the right to write need these files and cannot make them.
+ * Empties the log. A reader closes last, so that SQLite keeps `-wal` and `-shm`: readers without the right to write
+ * need these files and cannot make them.
  */
 export function closeDatabase(database: Sqlite, isSound: boolean): void {
   if (!database.open) return;

@@ -13,8 +13,7 @@ const beginning = "crm-sync-unfinished-";
 const mostTries = 20;
 
 /**
- * The folder for short-lived copies: beside the ledger, where erasure looks. The temporary folder if this user does not
- * own the ledger (the owner could not remove the files) or may not write beside it.
+ * Beside the ledger, where erasure looks. The temporary folder if this user is not the owner or may not write there.
  */
 export function momentaryFolder(ledgerPath: string): string {
   const folder = dirname(ledgerPath);
@@ -35,10 +34,7 @@ function isOwn(uid: number): boolean {
   return uid === (process.geteuid?.() ?? uid);
 }
 
-/**
- * Makes a folder inside `parent`. It holds a lock that the system frees when the process dies. First removes folders of
- * dead processes.
- */
+/** The system frees the folder's lock when the process dies. First removes folders of dead processes. */
 export function holdFolder(parent: string): HeldFolder {
   removeAbandoned(parent);
   for (let tries = 1; ; tries += 1) {
@@ -70,7 +66,6 @@ export function removeAbandoned(parent: string, before: (names: string[]) => voi
       before(namesIn(path));
       rmSync(path, { recursive: true, force: true });
     } catch {
-      // The next start tries again.
     } finally {
       lock.release();
     }

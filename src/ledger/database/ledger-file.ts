@@ -34,9 +34,7 @@ export function closeToOthers(path: string, group: ReadingGroup | undefined): vo
   for (const suffix of [...openSuffixes, ".heads", ".lock"]) keepPrivate(path + suffix, group);
 }
 
-/**
- * A ledger path that this user may not write is a configuration error (exit code 78). Other failures have exit code 65.
- */
+/** A path that this user may not write is a configuration error (exit code 78). Other failures have exit code 65. */
 export function notWritable(path: string, error: unknown): Problem {
   const code = error instanceof Error && "code" in error ? String(error.code) : "";
   if (!/^(?:EACCES|EPERM|EROFS|ENOTDIR|EEXIST)$/u.test(code)) {
@@ -91,13 +89,12 @@ function notReadable(path: string, error: unknown): Problem {
 }
 
 /**
- * Refuses a file that is no SQLite database, before it is opened for writing. Never open the file without SQLite:
- * closing it would drop the locks of all connections of this process.
+ * Refuses a file that is no SQLite database. Never open the file without SQLite: closing it would drop the locks of all
+ * connections of this process.
  */
 export function requireLedgerFile(path: string): void {
   const reader = connect(path, { readonly: true });
   try {
-    // This reads only the first page. The rest is checked after opening.
     reader.prepare("pragma schema_version").get();
   } catch (error) {
     if (!(error instanceof Database.SqliteError) || error.code !== "SQLITE_NOTADB") return;
@@ -128,10 +125,9 @@ export function connect(path: string, options: Database.Options): Sqlite {
 }
 
 /**
- * A connection that only reads, also for a user who may not write. SQLite needs `-wal` and `-shm` for that, and makes
- * them if missing. Measured: without the right to write, reading works if both files exist, and fails otherwise. So the
- * program leaves both when it ends. If they are missing (a restored backup), this reads a copy. A user who is not the
- * owner never makes files beside the ledger, because the owner could not write them.
+ * A reader, also for a user who may not write. Measured: without the right to write, SQLite needs `-wal` and `-shm`,
+ * and cannot make them. So the program leaves both when it ends. If one is missing (a restored backup), this reads a
+ * copy. A user who is not the owner never makes files beside the ledger, because the owner could not write them.
  */
 export function openForReading(path: string): Sqlite {
   if (readsWhereItLies(path)) {

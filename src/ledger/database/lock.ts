@@ -13,9 +13,8 @@ export interface RunLock {
 }
 
 /**
- * Takes the run lock, an exclusive transaction on a file beside the ledger. The system frees it when the process dies.
- * Throws a Problem with exit code 75 if it is taken. Raises the epoch, so that a process that was suspended while
- * another took over cannot write.
+ * The system frees this lock when the process dies. Throws a Problem with exit code 75 if it is taken. The raised epoch
+ * stops a suspended process from writing after another took over.
  */
 export function takeRunLock(ledgerPath: string, ledger: Sqlite, host: Host): RunLock {
   const held = lockBeside(ledgerPath, ".lock", {
@@ -31,7 +30,6 @@ export function takeRunLock(ledgerPath: string, ledger: Sqlite, host: Host): Run
   }
 }
 
-/** Whether any process holds the run lock. */
 export function isRunLockHeld(ledgerPath: string): boolean {
   try {
     lockBeside(ledgerPath, ".lock", {
@@ -46,10 +44,7 @@ export function isRunLockHeld(ledgerPath: string): boolean {
   }
 }
 
-/**
- * Locks the file with that ending until `release` or the death of the process. Throws a Problem with exit code 75 if it
- * is taken. `what` starts the message; the ledger's path follows.
- */
+/** Throws a Problem with exit code 75 if another has the file. `what` starts the message; the ledger's path follows. */
 export function lockBeside(
   ledgerPath: string,
   ending: string,

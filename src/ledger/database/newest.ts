@@ -3,7 +3,6 @@ import { refuseOlderLedger } from "../audit/audit-heads.ts";
 import { Problem } from "../../base/errors.ts";
 import { refused } from "./damage.ts";
 
-/** The key in `meta` of the number of committed groups. */
 export const commitsKey = "commits";
 
 /** Refuses an older copy of the ledger that was put back, and one with an open gap. */
@@ -16,7 +15,6 @@ export function requireNewest(database: Database.Database, path: string): void {
   });
 }
 
-/** The reason why no program may write to this ledger, if there is one. */
 export function refusalOf(database: Database.Database, path: string): Problem | undefined {
   try {
     requireNewest(database, path);
@@ -43,7 +41,6 @@ function requireFilled(database: Database.Database, path: string): void {
   );
 }
 
-/** Counts a group inside its own transaction, and returns the new count. */
 export function commitCounter(database: Database.Database): Database.Statement<[], { value: string }> {
   return database.prepare<[], { value: string }>(
     `insert into meta (key, value) values ('${commitsKey}', '1')

@@ -13,10 +13,7 @@ function isSame(known: OpenFile): boolean {
   return now?.ino === known.file && now.dev === known.device;
 }
 
-/**
- * The files of an open ledger. SQLite continues to write into a deleted or moved file, where no later start would read.
- * So each group first checks that the names lead to the same files.
- */
+/** SQLite continues to write into a moved file, where no later start reads. So each group first checks the names. */
 export class OpenFiles {
   readonly #path: string;
   readonly #known: OpenFile[] = [];

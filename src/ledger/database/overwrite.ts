@@ -7,10 +7,7 @@ const checkpointed = z.array(z.object({ busy: z.number() }));
 /** How long to wait for readers, in milliseconds. */
 const readersMs = 2_000;
 
-/**
- * Rewrites the database without the bytes of deleted values, and empties its log. Returns the reason if that failed.
- * Takes the time and the space of a copy.
- */
+/** Rewrites the file without deleted bytes. Returns the reason if that failed. Takes the time and space of a copy. */
 export function overwriteFreed(database: Sqlite): string | undefined {
   // The temporary data is as large as the ledger, so it must not be in memory.
   database.pragma("temp_store = file");

@@ -1,7 +1,4 @@
-/**
- * A fact that a writing transaction reads once, because nobody else writes meanwhile. Outside a transaction, or after a
- * part of it was undone, the fact is read again.
- */
+/** A fact that a writing transaction reads once. If a part of the transaction was undone, the fact is read again. */
 export class PerTransaction<Fact> {
   readonly #current: () => number | undefined;
   #kept: { transaction: number; fact: Fact } | undefined;

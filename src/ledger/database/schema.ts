@@ -13,10 +13,7 @@ let expected: readonly Made[] | undefined;
 /** A guard is a trigger that refuses a change. */
 const guard = /\braise\(\s*abort\b/u;
 
-/**
- * Names that differ from the migration: missing or changed guards, and other missing, changed or additional parts.
- * SQLite keeps the statements verbatim.
- */
+/** Differences from the migration, by name. SQLite keeps the statements verbatim. */
 export function schemaDifferences(database: Sqlite): { guardsMissing: string[]; schemaChanged: string[] } {
   expected ??= madeAnew();
   const found = madeIn(database);

@@ -1,7 +1,6 @@
 /**
- * The writes of one attempt for a customer, without a wait for each commit. The writer runs work in the order of its
- * calls. After a failed piece, no later piece that depends on it is written. If the group runs again, only the last
- * result of a piece counts.
+ * The writes of one attempt, without a wait for each commit. After a failed piece, nothing that depends on it is
+ * written. If the group runs again, only the last result of a piece counts.
  */
 export class Sequence {
   #handedOver = 0;

@@ -3,10 +3,7 @@ import type { Sqlite } from "./database.ts";
 type Makers = Readonly<Record<string, () => unknown>>;
 export type Prepared<M extends Makers> = { readonly [Name in keyof M]: ReturnType<M[Name]> };
 
-/**
- * Write `id = +?` instead of `id = ?`. SQLite looks at a bare parameter while planning, and plans again for each new
- * value. Behind a sign it cannot see the value, and plans once.
- */
+/** Write `id = +?`, not `id = ?`: for a bare parameter SQLite plans the statement again for each new value. */
 export const statements = {
   /** Prepares each statement on first use: a command needs few, and preparing all takes longer than most commands. */
   onUse: <M extends Makers>(makers: M): Prepared<M> => {
@@ -37,7 +34,6 @@ export interface Sql<Name extends string> {
   row<Row>(name: Name, values?: Values): Row | undefined;
   rows<Row>(name: Name, values?: Values): Row[];
   value<Column>(name: Name, values?: Values): Column | undefined;
-  /** Returns the number of changed rows. */
   change(name: Name, values?: Values): number;
 }
 
@@ -67,5 +63,5 @@ export function table<Row>(): Table<Row> {
 /** The rows of tables by name, as kysely needs them. */
 export type RowsOf<Tables> = { [Name in keyof Tables]: Tables[Name] extends Table<infer Row> ? Row : never };
 
-/** Columns of a row, for a statement that skips rows where one of them is null. */
+/** Columns of a row, for a statement that skips rows with a null in them. */
 export type Full<Row, Column extends keyof Row> = { [Name in Column]: NonNullable<Row[Name]> };

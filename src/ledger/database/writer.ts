@@ -13,15 +13,13 @@ interface Job {
 const fullEnough = 12;
 /** How many turns of the event loop a smaller group waits for more jobs. */
 const mostTurns = 6;
-/** The same for a group that nobody waits for. */
 const mostTurnsUnawaited = 20;
 
 /**
- * The one writer of the ledger. It runs a group of synchronous jobs (at most `groupSize`) in one BEGIN IMMEDIATE and
- * answers after COMMIT: full durability costs one flush for each group. If a job throws, the group is undone and runs
- * again with a SAVEPOINT for each job, so that only that job is undone. So a job may run twice, and must have no effect
- * outside the database that counts twice. If the ledger itself fails (commit, full disk, damage, head not kept), all
- * jobs of the group fail and the writer accepts no more. Only the next start then knows what is on disk.
+ * The one writer. It commits a group of synchronous jobs in one transaction: full durability costs one flush for each
+ * group. If a job throws, the group runs again with a savepoint for each job. So a job may run twice, and must have no
+ * effect outside the database that counts twice. If the ledger itself fails (commit, full disk, damage, head not kept),
+ * the writer accepts no more jobs. Then only the next start can read the real state.
  */
 export class Writer {
   readonly #database: Sqlite;
@@ -44,8 +42,7 @@ export class Writer {
   #closed = false;
 
   /**
-   * `guard` runs at the start of each transaction, `counted` at its end. The function it returns runs after the commit,
-   * before any job is answered. `timed` makes the commit.
+   * `guard` runs at the start of a transaction, `counted` at its end. The function it returns runs after the commit.
    */
   constructor(
     database: Sqlite,
@@ -68,10 +65,7 @@ export class Writer {
     this.#release = database.prepare("release work");
   }
 
-  /**
-   * Resolves after the commit, or rejects with what `work` threw. A job that `rides` waits for others, or for a short
-   * time.
-   */
+  /** Resolves after the commit. A job that `rides` waits for others, or for a short time. */
   write<T>(work: () => T, rides = false): Promise<T> {
     if (this.#broken !== undefined) return Promise.reject(this.#broken);
     if (this.#closed) return Promise.reject(new Error("the ledger is closed"));
@@ -190,20 +184,18 @@ export class Writer {
       try {
         this.#database.exec("rollback");
       } catch {
-        // The transaction ended with the connection. The next start reads what is on disk.
+        // The transaction ended with the connection. The next start reads the state on disk.
       }
     }
     this.break(databaseProblem(error, this.#database.name), group);
   }
 
-  /** Stops the writer: refuses waiting and later work with `problem`. */
   break(problem: Problem, group: readonly Job[] = []): void {
     this.#broken ??= problem;
     this.#failed.abort(this.#broken);
     for (const job of [...group, ...this.#queue.splice(0)]) job.reject(problem);
   }
 
-  /** Set if the ledger failed. Then the program sends nothing more. */
   get broken(): Problem | undefined {
     return this.#broken;
   }
@@ -212,7 +204,6 @@ export class Writer {
     return this.#failed.signal;
   }
 
-  /** Runs the queued work and accepts no more. */
   close(): void {
     while (this.#queue.length > 0 && this.#broken === undefined) this.#flush();
     this.#closed = true;

@@ -35,8 +35,7 @@ export class Decisions {
   }
 
   /**
-   * Makes one question for each reason, from planned operations of a customer. An operation that is already held or
-   * rejected stays as it is. If it differs from what was shown, its old hold ends and a person is asked again. Returns
+   * Makes one question for each reason. Held and rejected operations stay. A changed one gets a new question. Returns
    * the new questions.
    */
   async ask(whose: Whose, questions: readonly NewQuestion[]): Promise<Question[]> {
@@ -97,8 +96,8 @@ export class Decisions {
   }
 
   /**
-   * Decides a whole question. An approval can be rejected until its operation is sent; `sent` counts those that are too
-   * late. `shown` marks what the person saw. Throws a Problem if other operations are undecided now.
+   * An approval can be rejected until the call; `sent` counts the late ones. Throws a Problem if `shown` marks another
+   * list.
    */
   async decide(
     id: string,
@@ -121,7 +120,7 @@ export class Decisions {
     });
   }
 
-  /** Throws a Problem if an approved hold is no longer what was shown. */
+  /** Throws a Problem if an approved hold changed since it was shown. */
   #decide(
     verdict: "approve" | "reject" | "withdraw",
     question: Question,
@@ -147,7 +146,6 @@ export class Decisions {
     this.#holds.answered(question.id, at, reason, by);
   }
 
-  /** Withdraws a rejection: the question is open again. */
   async withdraw(id: string, reason: string, by: string): Promise<Question> {
     return await this.#context.write(() => {
       const question = this.#holds.question(id);
@@ -162,10 +160,7 @@ export class Decisions {
     });
   }
 
-  /**
-   * Approves one held operation. The next run sends it; with `ofUndo`, `apply` with the undo file does. Throws a
-   * Problem if it has no hold or is decided.
-   */
+  /** The next run sends the operation, or `apply` for an undo. Throws a Problem if it has no hold or is decided. */
   async approveOperation(id: string, reason: string, by: string): Promise<Question> {
     return await this.#context.write(() => {
       const hold = this.#holds.ofOperation(id);
@@ -186,9 +181,8 @@ export class Decisions {
   }
 
   /**
-   * Approves everything that a run held because of its own sum, the sum of 24 hours or 7 days, or a rebuild. Holds of a
-   * policy or of an enterprise limit stay. Throws a Problem if nothing is held any more, or if `shown` marks another
-   * list.
+   * Approves the holds of one run for its own sum, a sum of 24 hours or 7 days, or a rebuild. Holds of a policy or an
+   * enterprise limit stay. Throws a Problem if nothing is held, or if `shown` marks another list.
    */
   async approveRun(
     run: string,

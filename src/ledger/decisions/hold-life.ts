@@ -3,8 +3,8 @@ export type HoldState = (typeof holdStates)[number];
 
 /**
  * `withdraw`: a person withdraws a rejection. `done`: the operation was carried out, or a service rejected it.
- * `changed`: a record, the policy or the removal differs from what the person saw. `unwanted`: a trustworthy plan has
- * no such operation. `restored`: a backup was restored, so later decisions are unknown.
+ * `changed`: a record, the policy or the removal changed since the person saw it. `unwanted`: a trustworthy plan has no
+ * such operation. `restored`: a backup was restored, so later decisions are unknown.
  */
 export const holdEvents = ["approve", "reject", "withdraw", "done", "changed", "unwanted", "restored"] as const;
 export type HoldEvent = (typeof holdEvents)[number];
@@ -22,8 +22,8 @@ const over = {
 } as const;
 
 /**
- * State × event → action. Only a person, or the end of its reason, ends a question: never a run, time or another
- * decision. `used`, `expired` and `moot` are final: if the same operation comes back, a person is asked again.
+ * State × event → action. Only a person, or the end of its reason, ends a question: never a run or time. `used`,
+ * `expired` and `moot` are final: if the operation comes back, it needs a new decision.
  */
 export const holdLife: Readonly<Record<HoldState, Readonly<Record<HoldEvent, HoldAction>>>> = {
   asked: {

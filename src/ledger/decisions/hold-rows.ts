@@ -120,7 +120,6 @@ export class HoldRows {
     this.#statements.holdOperation.run(question, at, operation);
   }
 
-  /** Whether the operation is planned and has no hold. */
   isPlanned(whose: Whose, hold: Pick<NewHold, "kind" | "hash">): boolean {
     return this.#planned(whose, hold) !== undefined;
   }

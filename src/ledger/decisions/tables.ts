@@ -36,7 +36,7 @@ interface HoldTable {
   policy: PolicyName | null;
   scope: HoldScope;
   reason: string;
-  /** JSON; each record has a mark of the version that was shown. */
+  /** JSON; each record has a mark of the shown version. */
   records: string;
   removes: string;
   state: HoldState;
@@ -49,7 +49,6 @@ interface DecisionTable {
   id: number;
   at: string;
   by: string;
-  /** How the person was identified, as JSON: see `Identity`. */
   who: string;
   verdict: "approve" | "reject" | "withdraw";
   hold_id: number;

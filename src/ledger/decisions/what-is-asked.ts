@@ -43,10 +43,7 @@ export function questionStood(question: string, before: string): string {
     where stood in ('asked', 'approved', 'rejected') order by stood = 'asked' desc, stood limit 1)`;
 }
 
-/**
- * The holds of a question before an instant: undecided ones while it was open, decided ones that still counted, and all
- * of them once it was over.
- */
+/** The holds of a question at that time. Undecided ones win over decided ones; all of them once it was over. */
 export const askedBefore = `was as (
     select h.*, ${holdStood("@before")} as stood from hold h where h.question_id = +@id and h.asked_at < @before),
   asked as (select * from was where coalesce(stood = (select stood from was

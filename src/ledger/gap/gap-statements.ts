@@ -27,7 +27,6 @@ interface RestoreNote {
   unknown: boolean;
 }
 
-/** A unit's number, and the channel order number of its order at that time. */
 export type NumberAside = Known["numbers"][number] & { channelOrderId: string };
 
 const setAside =

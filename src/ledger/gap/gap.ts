@@ -11,7 +11,6 @@ import { GapStatements, type GapPlace, type NumberAside, type OpenOperation } fr
 
 type OrderStanding = Exclude<ReturnType<OpenRows["order"]["standing"]>, undefined | { lost: string }>;
 
-/** The changes that a restored ledger misses. */
 export interface GapFacts {
   at: string;
   from: { commits: number; sequence: number; at: string | null };
@@ -31,8 +30,8 @@ interface SetAside {
 }
 
 /**
- * The gap of a restored ledger. At one instant, all its state of customers ends. Rows that the platform still shows
- * unchanged come back; everything else is read again. History, audit log, runs, books and private values stay.
+ * At one instant, all state of customers ends. Rows that the platform still shows unchanged come back; the rest is read
+ * again. History, audit log, runs, books and private values stay.
  */
 export class Gap {
   readonly #context: LedgerContext;
@@ -70,11 +69,7 @@ export class Gap {
     return !chained || this.#statements.commits() < last.commit;
   }
 
-  /**
-   * Ends all state of customers, once for each restore: links, orders, numbers, accounts, assignments, requests, holds,
-   * approvals and open operations. Until `close`, only a rebuild may write. Returns the operations with an unknown
-   * outcome.
-   */
+  /** Once for each restore. Until `close`, only a rebuild may write. Returns the operations with an unknown outcome. */
   async begin(by: string): Promise<{ gap: GapFacts; inDoubt: OpenOperation[] }> {
     return await this.#context.write(() => {
       const run = this.#statements;
@@ -114,7 +109,6 @@ export class Gap {
     });
   }
 
-  /** The set-aside orders of a customer, oldest first. */
   async setAside(customer: RecordKey): Promise<SetAside> {
     return this.#context.read(() => {
       const at = this.last()?.at;
@@ -129,10 +123,7 @@ export class Gap {
     });
   }
 
-  /**
-   * Brings an order back with its steps and `numbers`, if `isSo` says that the platform shows exactly this. True if it
-   * did.
-   */
+  /** `isSo` says whether the platform shows exactly this. True if the order came back. */
   async bringOrderBack(
     customer: RecordKey,
     order: RecordKey,
@@ -176,10 +167,7 @@ export class Gap {
     });
   }
 
-  /**
-   * Brings back the accounts that M5 shows, the assignments that M6 shows, and acknowledged values of the customer,
-   * which no reading shows.
-   */
+  /** Brings back accounts that M5 shows, assignments that M6 shows, and acknowledged values, which nothing shows. */
   async bringPeopleBack(customer: RecordKey, shown: GapPlace): Promise<void> {
     await this.#context.write(() => {
       const at = this.last()?.at;
@@ -187,7 +175,6 @@ export class Gap {
     });
   }
 
-  /** Lets other programs write again. */
   async close(by: string, body: JsonObject): Promise<void> {
     await this.#context.write(() => {
       this.#statements.close();

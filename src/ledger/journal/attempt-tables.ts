@@ -72,7 +72,6 @@ export class AttemptTables {
     this.#statements.finish.run(at, outcome, httpStatus ?? null, code ?? null, detail ?? null, id);
   }
 
-  /** The intent of the last attempt. */
   left(id: string): Intent {
     const { holder = null, started_at: at = "", accepted_until: until = null } = this.#statements.left.get(id) ?? {};
     return {
@@ -82,7 +81,7 @@ export class AttemptTables {
     };
   }
 
-  /** End of the last attempt with unknown outcome on a subject, in epoch milliseconds; 0 if there is none. */
+  /** End of the last attempt with unknown outcome on a subject, in epoch milliseconds; 0 without one. */
   lastUncertain(subject: string): number {
     const { at = null } = this.#statements.lastUncertain.get(subject) ?? {};
     return at === null ? 0 : Date.parse(at);
@@ -107,7 +106,7 @@ export interface AttemptEnd {
 /** The outcome of an operation, its changes and its audit entry. Committed together. */
 export interface Conclusion {
   state: OperationState;
-  /** The operation as it was read. If it changed since, nothing is concluded. */
+  /** The state that the caller read. If it changed since, nothing is concluded. */
   expected?: { state: OperationState; attempts: number } | undefined;
   attempt?: AttemptEnd | undefined;
   /** How long the call may still take effect, in milliseconds. */

@@ -17,7 +17,6 @@ export const maybePaused = "whoever was sending it may only be paused";
 
 export type JournalRow = JournalState & Stored;
 
-/** A planned operation, with the values that count before its call. */
 export interface PlannedRow extends JournalState {
   operation: Omit<ReturnType<typeof operationHead>, "columns">;
 }
@@ -45,7 +44,6 @@ export type OperationRow = Omit<OperationTable, "position" | "answer_ref" | "cla
 
 const attemptsOf = (id: string): string => `(select count(*) from attempt a where a.operation_id = ${id})`;
 
-/** The columns of `OperationRow` for an operation `o`. */
 export const operationColumns = `o.id, o.run_id, o.plan_id, o.question_id, o.customer_namespace, o.customer_id, o.kind,
   o.endpoint, o.stage, o.subject, o.hash, o.state,
   o.target, o.payload, o.wire_hash, o.context, o.reason, o.before, o.after, o.takes_away, o.created_at, o.updated_at,
@@ -55,15 +53,12 @@ export const operationColumns = `o.id, o.run_id, o.plan_id, o.question_id, o.cus
 export const newestOnSubject = `select o.id from operation o where o.subject = +?
   and o.state in (select value from json_each(?)) order by o.created_at desc, o.id desc limit 1`;
 
-/** The columns needed for a conclusion. */
 const standingColumns = `id, run_id, customer_namespace, customer_id, kind, endpoint, subject, hash, state, wire_hash,
   records, question_id, approved, ${attemptsOf("operation.id")} as attempts`;
 
 export const operationStands = `select ${standingColumns} from operation where id = +?`;
 
-/**
- * Changes nothing if the outcome is known or the operation is not as expected. `@reopened`: 1 to reopen a rejected one.
- */
+/** Changes nothing if the outcome is known or the operation is not as expected. `@reopened`: 1 for a rejected one. */
 export const operationConcluded = `update operation set state = @state, updated_at = @at, settle_after = @settleAfter,
     verdict = coalesce(@verdict, verdict), evidence = coalesce(@evidence, evidence), outcome_code = @code,
     outcome_message = @message, answer_ref = coalesce(@answerRef, answer_ref)
@@ -207,7 +202,6 @@ export function attempt(row: AttemptRow): AttemptFacts {
 /** Counts as columns of one row: grouped rows would be sorted in memory first. */
 export const stateCounts = operationStates.map((state) => `sum(state = '${state}') as ${state}`).join(", ");
 
-/** Null if there is no operation. */
 export type StateCounts = Record<OperationState, number | null>;
 
 export function foundStates(counts: StateCounts | undefined): Record<string, number> {
@@ -222,8 +216,7 @@ export function foundStates(counts: StateCounts | undefined): Record<string, num
 const mayHold = (column: string): string => typeIn(column, ({ can }) => can.afterRefusal !== undefined);
 
 /**
- * Rejected calls of an order that may have had an effect, newest first. None once a later call succeeded, because that
- * explains what the platform shows.
+ * Rejected calls that may have had an effect, newest first. None after a later successful call, which explains them.
  */
 export function refusedOrdersOf(columns: string): string {
   return `select ${columns} from operation_record i join operation o on o.id = i.operation_id

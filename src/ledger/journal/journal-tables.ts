@@ -63,7 +63,7 @@ export class JournalTables {
         ),
       sending: () =>
         database.prepare(
-          // The planned values are of an earlier state. What it removes and its result are those of now.
+          // The planned values are of an earlier state, so the present removals and result replace them.
           `update operation set state = 'sending', wire_hash = ?, context = ?, run_id = ?, updated_at = ?,
              verdict = null, reason = ?, after = ?, takes_away = ?, weight = iif(state = 'unknown', weight, ?),
              approved = max(approved, ${isApproved("operation.id")})
@@ -259,7 +259,6 @@ export class JournalTables {
     return this.#statements.refusedOrders.all(order.namespace, order.id).map(journalRow);
   }
 
-  /** Attempts of a kind for a record without a known outcome, since the last decision of a person. */
   sendingsInDoubt(record: RecordReference, kind: OperationName): number {
     const { stream, namespace, id } = record;
     return this.#statements.sendings.get({ stream, namespace, id, kind })?.count ?? 0;
@@ -306,7 +305,6 @@ export class JournalTables {
     this.#statements.giveUpWaiting.run(at, namespace, id, ofUndo ? 1 : 0, JSON.stringify(kept));
   }
 
-  /** Removals since `since` without an approval, by kind, including unknown outcomes. */
   /** Also counts all of a later run with an earlier time: its clock was set back. */
   takenSince(since: string, now: string): { kind: OperationName; count: number; seats: number }[] {
     return this.#statements.takenSince.all({ since, now });

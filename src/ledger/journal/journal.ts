@@ -26,7 +26,6 @@ import type { RejectionTables } from "./rejections.ts";
 import type { WorkTables } from "../records/work.ts";
 import { UniquenessChecks } from "./uniqueness.ts";
 
-/** What we did: intents, attempts, outcomes, planned and open operations, and rejections. */
 export class Journal {
   readonly #context: LedgerContext;
   readonly #journal: JournalTables;
@@ -67,10 +66,7 @@ export class Journal {
     this.#ofRuns = new RunOperations(context.database);
   }
 
-  /**
-   * Commits the intent to send: operation, attempt with nonce and payload hash, state `sending`, new sealed secrets.
-   * Only after it resolves may a byte be sent.
-   */
+  /** Commits operation, attempt and newly sealed secrets. Only after it resolves may a byte be sent. */
   intend(entry: {
     operation: Operation;
     id?: string | undefined;
@@ -112,8 +108,7 @@ export class Journal {
   }
 
   /**
-   * Commits outcome, ledger changes and audit entry in one transaction, and returns their time. Throws a Problem
-   * `ledger.contradiction`, and records nothing, if the changes contradict the ledger.
+   * One transaction. Throws a Problem `ledger.contradiction`, and records nothing, if `changes` contradict the ledger.
    */
   conclude(id: string, conclusion: Conclusion): Promise<string> {
     return this.#context.write(() => withContradiction(id, () => this.#conclude(id, conclusion, this.#context.now)));
@@ -301,8 +296,8 @@ export class Journal {
   }
 
   /**
-   * Removals in a window without an approval, including unknown outcomes, times in the future, and later runs whose
-   * clock was set back. Both instants must be of a trusted clock: no other clock may end a window.
+   * Without approved ones. Counts unknown outcomes, future times, and later runs with an earlier clock. Both instants
+   * must be of a trusted clock: no other clock may end a window.
    */
   async takenSince(since: string, now: string): Promise<Record<TakenThing, number>> {
     return this.#context.read(() => takenOf(this.#journal.takenSince(since, now)));
@@ -320,14 +315,13 @@ export class Journal {
     return this.#context.read(() => this.#journal.operationStates(run, carriedIn));
   }
 
-  /** Tries rejected operations of this scope once more, in this run. */
   async retryRejected(scope: { customer?: RecordKey; order?: RecordKey; source?: string }): Promise<void> {
     await this.#context.write(() => this.#rejections.ask(scope));
   }
 
   /**
-   * Marks customers without a changed record for work: those with a rejection that may pass, and those with a hold
-   * about a record that moved away and changed. Such a hold cannot be approved any more, so the run makes a new one.
+   * Marks customers with a rejection that may pass, or a hold about a record that moved away and changed. Such a hold
+   * cannot be approved, so the run makes a new one.
    */
   async lookAgain(): Promise<void> {
     await this.#context.write(() => {
@@ -336,10 +330,7 @@ export class Journal {
     });
   }
 
-  /**
-   * The instant to count from, in epoch milliseconds. If `instant` is in the future because a clock was wrong, this is
-   * when that was first noticed. Kept for later processes.
-   */
+  /** Epoch milliseconds. If a wrong clock put `instant` into the future, counts from when that was noticed. */
   async countedFrom(key: string, instant: number): Promise<number> {
     const now = Date.parse(this.#context.now);
     const kept = this.#context.read(() => this.#clockNotes.of(key));

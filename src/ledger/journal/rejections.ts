@@ -7,12 +7,9 @@ import { statements } from "../database/statements.ts";
 import type { RejectionTable } from "./tables.ts";
 import type { Row } from "../tables.ts";
 
-/**
- * M1 can reject a person in words without a code (60027). Such a person is sent again at most this often, once a run.
- */
+/** M1 may reject a person in words, without a code (60027). Such a person is sent again this often, once a run. */
 const mostTries = 3;
 
-/** The rejection of one operation, for each of its records. */
 export interface NewRejections {
   customer: RecordKey;
   kind: OperationName;
@@ -74,10 +71,7 @@ export class RejectionTables {
     }
   }
 
-  /**
-   * Deletes rejections of these records and their earlier versions after a call of that kind succeeded, except for the
-   * records that this call rejected.
-   */
+  /** Forgets earlier rejections after a call of that kind succeeded, except of records that this call rejected. */
   forget({ kind, customer, records }: Forgiven, refused: NewRejections["parts"] = []): void {
     for (const { stream, namespace, id } of records) {
       const again = refused.some(({ record }) => record.namespace === namespace && record.id === id);

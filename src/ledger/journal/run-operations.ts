@@ -27,7 +27,6 @@ export class RunOperations {
     });
   }
 
-  /** The newest run that carried out something for a customer. */
   newestWithDone(): string | undefined {
     return this.#statements.newestWithDone.get()?.id;
   }

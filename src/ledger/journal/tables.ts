@@ -49,7 +49,7 @@ export interface OperationTable {
   records: string;
   /** A number that no other operation may claim. */
   claim: string | null;
-  /** What it removes, in units of the business, as JSON. */
+  /** The removed units of the business, as JSON. */
   weight: string | null;
   approved: number;
 }
@@ -83,7 +83,6 @@ export interface OperationRecordTable {
   operation_id: string;
 }
 
-/** `asked`: somebody wants another try. */
 export interface RejectionTable {
   stream: Stream;
   namespace: string;

@@ -38,8 +38,8 @@ interface Owner {
 }
 
 /**
- * Checks an intent in its own transaction. An order is placed once, even if it moved to another customer. A channel
- * order number belongs to one order, a channel customer number to one customer (A10).
+ * Each intent is checked in its own transaction. An order is placed once, even after it moved. A channel order number
+ * belongs to one order, a channel customer number to one customer (A10).
  */
 export class UniquenessChecks {
   readonly #statements;
@@ -103,8 +103,7 @@ export class UniquenessChecks {
   }
 
   /**
-   * Throws a Problem if the person changed or withdrew the request since the plan. Not for a repeated call: the first
-   * one may have had an effect.
+   * Throws a Problem if the request changed since the plan. Not for a repeated call: the first may have had an effect.
    */
   requireAsked(operation: Operation): void {
     const requests = typeOf(operation).can.answers?.(operation) ?? [];
@@ -118,8 +117,8 @@ export class UniquenessChecks {
   }
 
   /**
-   * Throws a Problem if a person was asked and has not approved, or rejected it meanwhile, or if its kind needs an
-   * approval and has none. Manual requests wait for nobody else. Not for a repeated call, which was decided before.
+   * Throws a Problem if the operation needs an approval and has none, or was rejected meanwhile. Manual requests wait
+   * for nobody else. Not for a repeated call, which was decided before.
    */
   requireDecided(operation: Operation, ofUndo: boolean): void {
     const { customer, policy, stage, subject, takesAway } = operation;
@@ -143,10 +142,7 @@ export class UniquenessChecks {
     });
   }
 
-  /**
-   * Throws a Problem if the amended order changed since the plan, or if its channel order number is used or of another
-   * order. Not for a repeated call.
-   */
+  /** Throws a Problem if the order changed since the plan, or its number is not free. Not for a repeated call. */
   requireStanding(operation: Operation, channelOrderId: Json | undefined): void {
     const amends = typeOf(operation).can.expects?.(operation);
     if (amends === undefined) return;
@@ -178,7 +174,6 @@ export class UniquenessChecks {
     });
   }
 
-  /** Throws a Problem with one of `uniquenessCodes`. `operationId` is set if the operation is sent again. */
   require(operation: Operation, operationId: string | undefined): void {
     this.#pause.requireNone();
     const wanted = typeOf(operation).can.claims?.of(operation);

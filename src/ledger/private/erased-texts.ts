@@ -12,10 +12,7 @@ const shortest = 2;
 /** In rows of no single customer, a shorter text often means something else. */
 const shortestAnywhere = 4;
 
-/**
- * Members of `run.summary` with names from this program or its configuration. They stay, even if a person has the name
- * of a stream.
- */
+/** Names in `run.summary` that are not personal data, even if a person has the name of a stream. */
 const ownNames: ReadonlySet<string> = new Set(["source", "stream", "standing", "owner", "since"]);
 const noNames: ReadonlySet<string> = new Set();
 /** A smaller number is a count, and no phone number. */
@@ -33,8 +30,8 @@ export function textsIn(values: readonly Json[]): Set<string> {
 }
 
 /**
- * Replaces `texts` by a mark in rows of `customers`, and in rows of no single customer. Deletes positions of reads that
- * contain them. Returns the number of changed rows. Runs inside the writer's transaction.
+ * Also deletes positions of reads that contain the texts. Returns the number of changed rows. Runs inside the writer's
+ * transaction.
  */
 export function eraseTexts(database: Sqlite, customers: readonly RecordKey[], texts: ReadonlySet<string>): number {
   let changed = 0;
@@ -53,7 +50,6 @@ export interface RepeatedIn {
   rows: number;
 }
 
-/** Counts the rows of each place that an erasure of these texts would change. */
 export function repeatedIn(
   database: Sqlite,
   customers: readonly RecordKey[],
@@ -79,9 +75,7 @@ const nobodys: readonly Searched[] = [
   { table: "quarantine_stood", columns: ["place"] },
 ];
 
-/**
- * Yields each place to search. Until the next one, the SQL functions `crm_sync_erased…` remove the texts of its group.
- */
+/** Until the next place, the SQL functions `crm_sync_erased…` remove the texts of its group. */
 function* searches(
   database: Sqlite,
   customers: readonly RecordKey[],
@@ -168,9 +162,7 @@ function readJson(text: string): Json | undefined {
   }
 }
 
-/**
- * Matches whole words only. After `/` comes an id, which is no personal data. Digits of a phone number may be grouped.
- */
+/** Matches whole words. After `/` comes an id, which is no personal data. Phone digits may be grouped. */
 function patternOf(text: string): string {
   const digits = phoneDigits(text.trim());
   if (digits !== undefined) return `(?<![\\p{L}_/])${phonePattern(digits)}`;
@@ -200,10 +192,7 @@ export type Kept = FullRow<"private_value", "ref" | "version">;
 /** `isGiven`: current values of a customer that the CRM still sends; they stay. */
 export type Mention = Kept & { isGiven: 0 | 1 };
 
-/**
- * A raw form, an answer of a service or values of a customer that may contain another record's data. `own`: values of
- * the record itself, which do not count even if another record has the same.
- */
+/** May contain another record's data. `own`: the record's own values, which do not count. */
 export type KeptOfOthers = Mention & { body: string; own: string | null };
 
 /** The subject in the audit log of entries that somebody was shown this form or answer. */
@@ -211,7 +200,6 @@ export function shownSubject(ref: string): string {
   return ref.replace(/^quarantine\//u, "quarantine:").replace(/^answer\//u, "operation:");
 }
 
-/** Fields without names, numbers or addresses. */
 const untelling: ReadonlySet<string> = new Set(["remark"]);
 /** Several words, or with digits or signs. */
 const telling = /^(?=.*[^\p{L}]).{6,}$/su;
@@ -219,7 +207,6 @@ const logins: ReadonlySet<string> = new Set(["userName", "adminAccount"]);
 const shortestLogin = 5;
 const unspaced = /^[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}]{2,}$/u;
 
-/** The texts that almost surely mean this person or customer, in any place. */
 export function tellingTexts(bodies: readonly string[]): Set<string> {
   const texts = new Set<string>();
   for (const body of bodies) {

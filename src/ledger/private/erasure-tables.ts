@@ -57,7 +57,6 @@ export class ErasureTables {
     }));
   }
 
-  /** The customers where the person is or was. */
   customersOf(whose: Erasable, records: readonly RecordOfErasable[]): RecordKey[] {
     if ("customer" in whose) return [whose.customer];
     const all = [...records.map(({ customer }) => customer), ...this.#statements.accountsOf.all(whose.person)];
@@ -139,7 +138,6 @@ export class ErasureTables {
       : this.#statements.openOfPerson.get(whose.person);
   }
 
-  /** A request for this customer that was not sent yet. */
   dueRequest(customer: RecordKey): string | undefined {
     return this.#statements.due.get(customer)?.about;
   }

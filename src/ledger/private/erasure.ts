@@ -25,7 +25,6 @@ export interface ErasedCounts {
   rawForms: number;
   answers: number;
   passwords: number;
-  /** Rows where other texts contained the erased data. */
   texts: number;
 }
 
@@ -56,10 +55,9 @@ export class Erasure {
   }
 
   /**
-   * Wipes all private values of a customer and its staff, or of one person: values, salts, raw forms, answers,
-   * passwords, and copies in other texts. All in one transaction with the audit entry. Without salts nobody can guess a
-   * commitment, and no proof needs them. Throws a Problem if the CRM still has the record, if work for it is open, or
-   * if `reason` or `by` contains personal data.
+   * Wipes all private values, and copies of them in other texts, in one transaction with the audit entry. Without salts
+   * nobody can guess a commitment, and no proof needs them. Throws a Problem if the CRM still has the record, if work
+   * for it is open, or if `reason` or `by` contains personal data.
    */
   async erase(whose: Erasable, { by, reason }: { by: string; reason: string }): Promise<Erased> {
     // SQLite overwrites replaced values in their pages at once.
@@ -91,10 +89,7 @@ export class Erasure {
     });
   }
 
-  /**
-   * Overwrites erased bytes in free pages of the file. Undefined if done; otherwise the reason, and the next call tries
-   * again.
-   */
+  /** Overwrites erased bytes in the file. Returns the reason if that failed; the next call tries again. */
   async overwrite(): Promise<string | undefined> {
     if (this.#context.meta(bytesLeft) === undefined) return undefined;
     const problem = overwriteFreed(this.#context.database);
@@ -214,7 +209,6 @@ export class Erasure {
     if (open !== undefined) throw stillOpen(open, `the customer ${formatKey(customer)}`);
   }
 
-  /** Rows that could not be read as records and that contain one of these texts. */
   #unreadable(texts: ReadonlySet<string>): { refs: string[]; places: string[] } {
     const without = replacing([...texts].filter((text) => text.length >= leastInUnreadable));
     const refs: string[] = [];

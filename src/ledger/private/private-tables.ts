@@ -56,7 +56,6 @@ export class PrivateTables {
     return this.#statements.isSealed.get(ref) !== undefined;
   }
 
-  /** Current values in clear of a customer and its staff, by `markerKey`. */
   ofCustomer({ namespace, id }: RecordKey): Map<string, string> {
     const values = new Map<string, string>();
     for (const { ref, version, body } of this.#statements.ofCustomer.all(namespace, id)) {

@@ -52,9 +52,7 @@ export class PrivateValues {
     return this.reader().valueOf(marker);
   }
 
-  /**
-   * Like `valueOf`, for a payload: reads each record once. `salts()` returns the salts it has read, unique and sorted.
-   */
+  /** Reads each record of a payload once. `salts()` returns the salts it has read, unique and sorted. */
   reader(): PrivateReader {
     const records = new Map<string, PrivateRecord>();
     return {
@@ -125,10 +123,7 @@ export class PrivateValues {
     return typeof password === "string" ? password : undefined;
   }
 
-  /**
-   * Runs `work` under a lock for all processes, so that nobody hands out the same password twice. Throws a Problem
-   * (exit code 75) if the lock is taken.
-   */
+  /** One process at a time, so that no password is handed out twice. Throws a Problem (exit code 75) if locked. */
   async alone<T>(work: () => Promise<T>): Promise<T> {
     const held = lockBeside(this.#context.path, ".handing-out", {
       code: "staff.password-asked",

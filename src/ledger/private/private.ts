@@ -107,10 +107,7 @@ export interface PrivatisedRecord {
   secrets: JsonObject;
 }
 
-/**
- * Replaces private fields (names, mobiles, e-mails, addresses) and passwords by `{commitment}`. Licence passwords get
- * the field name `instances[<id>].passwords`.
- */
+/** Private fields and passwords become `{commitment}`. Licence passwords are `instances[<id>].passwords`. */
 export function privatise(stream: Stream, record: JsonObject, salt: string): PrivatisedRecord {
   const values: JsonObject = {};
   const secrets: JsonObject = {};

@@ -44,9 +44,8 @@ interface QuarantinedForm {
 }
 
 /**
- * Refuses a reason with a private value: the audit log keeps reasons for good, but values must be erasable. Compares
- * with the values of the affected customer, its staff and the affected quarantined row. If none is affected, with
- * everybody's.
+ * The audit log keeps reasons for good, but values must be erasable. Compares with the values of the affected customer,
+ * its staff and the quarantined row. If none is affected, with everybody's. Throws a usage Problem.
  */
 export class ReasonGuard {
   readonly #ofCustomer;
@@ -85,7 +84,6 @@ export class ReasonGuard {
     ]);
   }
 
-  /** Throws a usage Problem if the reason or name of a deciding person contains a private value. */
   require({ kind, subject, body }: { kind: string; subject: string; body: JsonObject }): void {
     const { by, reason } = body;
     if (!decided.has(kind) && typeof body["decision"] !== "string") return;

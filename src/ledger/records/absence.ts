@@ -12,7 +12,6 @@ export interface Met {
   seen: SeenForms;
   /** A lower bound of the records met, each counted once. */
   records: number;
-  /** Forms of records that the stream skips. */
   skipped?: SeenForms | undefined;
   nameless?: number;
 }
@@ -38,9 +37,8 @@ export class AbsenceTables {
   }
 
   /**
-   * Counts the records that a complete full read misses, and makes those absent that `rule` allows. Nothing counts
-   * without a rule (a plan), with an untrusted clock, or if a row without readable id may be the missing record. The
-   * read keeps the reason. Records that the read took up itself have the number of one of its parts.
+   * Counts missing records, and makes those absent that `rule` allows. Nothing counts in a plan, with an untrusted
+   * clock, or if a row without readable id may be the missing record. The read keeps the reason.
    */
   judge(read: ReadParts, rule: AbsenceNow | undefined, met?: Met): { missed: number; absent: number } {
     const { source, stream, first } = read;

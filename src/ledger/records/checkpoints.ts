@@ -25,8 +25,8 @@ interface Reached {
 }
 
 /**
- * How far interrupted reads have come. A position is stored after its batch, together with the unchanged forms met
- * before it: the ledger does not store those, but a full read needs them to find what is missing.
+ * A position is stored after its batch, with the unchanged forms met before it: the ledger does not store those, but a
+ * full read needs them to find missing records.
  */
 export class Checkpoints {
   readonly #context: LedgerContext;
@@ -48,7 +48,6 @@ export class Checkpoints {
     });
   }
 
-  /** Continues another read: what that one met counts as met. */
   goOn({ source, stream, memory }: Reading): void {
     this.#context.read(() => {
       for (const { hashes, skipped } of this.#statements.seen.iterate(source, stream)) {

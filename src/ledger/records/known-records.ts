@@ -32,16 +32,12 @@ const joined = `cross join record_version v on v.stream = r.stream and v.namespa
     and v.version = r.version
   left join private_value p on p.ref = r.stream || '/' || r.namespace || '/' || r.id and p.version = r.version`;
 
-/**
- * SQL: whether a row (JSON) may contain the line with this id. A mapping may build the id from several values, so a
- * part of it is enough.
- */
+/** SQL: whether a row may contain this line. A mapping may join several values to an id, so one part is enough. */
 export function mayName(row: string, line: string): string {
   return `iif(json_valid(${row}), exists (select 1 from json_tree(${row}) e where e.type in ('text', 'integer')
     and (e.value = ${line} or length(e.value) > 1 and instr(${line}, e.value) > 0)), instr(${row}, ${line}) > 0)`;
 }
 
-/** Whether a value cannot be compared: a secret, or erased. */
 export function isWithheld(value: unknown): boolean {
   return typeof value === "object" && value !== null && "commitment" in value;
 }

@@ -6,7 +6,6 @@ import { statements } from "../database/statements.ts";
 import { holdStood, questionStood } from "../decisions/what-is-asked.ts";
 import { removedStreams } from "./removed-sources.ts";
 
-/** Without `streams` or `sources`: all. */
 export interface OpenScope {
   streams?: readonly Stream[] | undefined;
   sources?: readonly string[] | undefined;
@@ -31,7 +30,7 @@ interface OpenRow {
   examples: string;
 }
 
-/** SQL for the state of what a `record` waits for: its customer, the question `k`, the hold `h`, the move `m`. */
+/** SQL for the states that a `record` waits for: of its customer, the question `k`, the hold `h`, the move `m`. */
 interface Standing {
   customer: string;
   question: (of: string) => string;
@@ -104,9 +103,8 @@ const reasonByNow = `case when deferred_code = 'operation.open' then (
     and o.customer_id = record.customer_id) end`;
 
 /**
- * Every record that is not done, once, by state and reason, for any owner. Includes customers with open requests that
- * wait for nothing else. It uses partial indexes on open rows and never reads finished ones. A record with several
- * quarantine rows has the oldest one.
+ * Every record that is not done, once, by state and reason, including open requests. It uses partial indexes on open
+ * rows and never reads finished ones. Of several quarantine rows the oldest one counts.
  */
 const statement = `
   with mine(source) as (select value from json_each(@sources)),
@@ -156,10 +154,7 @@ const statement = `
       filter (where number <= 3) as examples
   from numbered group by standing, stream, code, cause order by count desc, standing, stream, code, cause`;
 
-/**
- * Records of a source that is no longer configured; the cause is its name. They belong to every scope if no job reads
- * their stream.
- */
+/** Records of removed sources; the cause is the source. In every scope if no job reads their stream. */
 const removedStatement = `
   with recursive ${removedStreams},
   theirs as (

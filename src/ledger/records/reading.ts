@@ -20,7 +20,6 @@ class Memory implements Met {
   readonly expected: ExpectedForms;
   readonly seen = new SeenForms();
   skipped: SeenForms | undefined;
-  /** Records that the read took up itself, each counted once. */
   taken = 0;
   nameless = 0;
   keptUpTo = { seen: 0, skipped: 0 };
@@ -39,7 +38,6 @@ class Memory implements Met {
   }
 }
 
-/** A read of one stream in progress. */
 export class Reading implements ReadParts {
   readonly read: number;
   readonly run: string | null;
@@ -64,15 +62,15 @@ export class Reading implements ReadParts {
     return this.#memory;
   }
 
-  /** Frees what the read has met: it ended, stopped, or starts again. */
+  /** Frees the memory of the read when it ended, stopped or starts again. */
   end(): void {
     this.#memory?.close();
     this.#memory = undefined;
   }
 
   /**
-   * Which of these forms are unchanged or still quarantined; the others must be mapped. Writes to the ledger only for
-   * missed or quarantined records. The rest is remembered until the end of the read.
+   * Which forms are unchanged or still quarantined; the others must be mapped. Writes only for missed or quarantined
+   * records. The rest is remembered until the end of the read.
    */
   async markSeen(hashes: readonly string[]): Promise<{ unchanged: Set<string>; quarantined: Set<string> }> {
     const { context, records } = this.#tables;
@@ -87,7 +85,6 @@ export class Reading implements ReadParts {
     });
   }
 
-  /** Records that the stream skips: they are not missing and stay as they are. */
   async skip(items: readonly SkippedRecord[]): Promise<void> {
     const { context, skipped } = this.#tables;
     const { memory } = this;
@@ -104,16 +101,12 @@ export class Reading implements ReadParts {
     });
   }
 
-  /**
-   * Space for new and changed rows until the read is believed. The caller closes it. Undefined if no source has sent a
-   * record of the stream: there is nothing to compare with.
-   */
+  /** Space for rows until the read is believed; the caller closes it. Undefined if there is nothing to compare with. */
   stage(): StagedRecords | undefined {
     const { context, known } = this.#tables;
     return context.read(() => known.hasAny(this.stream, this.first)) ? new StagedRecords() : undefined;
   }
 
-  /** Takes up a batch in one transaction. */
   async ingest(rows: readonly MappedRow[]): Promise<Record<"changed" | "unchanged" | "quarantined", number>> {
     const { context, records } = this.#tables;
     const memory = this.#memory;
@@ -153,11 +146,8 @@ export class Reading implements ReadParts {
       /** Whether the read met this record unchanged, or skipped it. */
       hasMet: ({ rawHash, lastRead }: KnownRecord) =>
         lastRead >= this.first || memory.seen.hasMet(rawHash) || memory.skipped?.hasMet(rawHash) === true,
-      /** Whether another configured source has the record. */
       isOfAnother: (one: KnownRecord) => one.source !== source && ask(() => reads.isConfigured(one.source, stream)),
-      /** How many records this read is the first to miss. */
       missing: () => ask(() => records.absence.newlyMissing(this, memory, (keys) => staged.find(keys).size)),
-      /** The place of an unusable row that may be this line. */
       unusableRow: (line: string) =>
         staged.unusableRow(line) ?? ask(() => known.unusableRow(source, stream, line, this.first)),
     };
@@ -183,9 +173,8 @@ export class Reading implements ReadParts {
   }
 
   /**
-   * Marks seen records if a quarantine row is open that this read has not met: if that row is mapped again later, it is
-   * the older form. A complete full read needs no marks, because it resolves the row. Works by the page, so that other
-   * writers get a turn.
+   * If a quarantine row that this read has not met is mapped again later, the marks show that it is older. A complete
+   * full read resolves such rows instead. Works by the page, so that other writers get a turn.
    */
   async #keepSeen(): Promise<void> {
     const { context, records } = this.#tables;

@@ -148,14 +148,14 @@ export function recordStatements(database: Sqlite) {
          previous_hash = substr(body_hash || ' ' || replace(coalesce(previous_hash, ''), body_hash || ' ', ''),
            1, ${keptForms})`,
       ),
-    // What is left at the previous customer is looked for until nothing is left.
+    // Runs look for the rest at the previous customer until nothing is left there.
     leaveCustomer: () =>
       database.prepare(
         `insert into moved_order (namespace, order_id, customer_namespace, customer_id, since)
           values (?, ?, ?, ?, ?) on conflict do update set since = excluded.since, ended_at = null, unclear = null
           where ended_at is not null`,
       ),
-    // If it is unclear what the order left behind, a return does not end the search.
+    // With unclear remains, the return of the order does not end the search.
     joinCustomer: () =>
       database.prepare(
         `update moved_order set ended_at = ? where namespace = +? and order_id = +? and customer_namespace = +?

@@ -62,10 +62,7 @@ export class RecordTables {
     this.#statements = recordStatements(database);
   }
 
-  /**
-   * Which forms are unchanged, which of these were missed before, and which are in open quarantine rows. Reads only: an
-   * unchanged row causes no write.
-   */
+  /** Reads only: an unchanged row causes no write. `missed` are unchanged forms that were missed before. */
   known(
     { source, stream }: ReadOf,
     hashes: readonly string[],
@@ -85,7 +82,6 @@ export class RecordTables {
     };
   }
 
-  /** The records that a read will probably meet, by key. */
   expected({ source, stream, read }: ReadOf): ExpectedForms {
     return new ExpectedForms(source, read, {
       next: (namespace, id) => this.#statements.after.all(stream, namespace, id, expectedAtOnce),
@@ -97,10 +93,7 @@ export class RecordTables {
     this.#statements.markSeen.run(read, source, stream, JSON.stringify(hashes));
   }
 
-  /**
-   * Marks these quarantined forms and their records as seen, and returns them. Without rows that wait for a retry,
-   * which must be mapped again.
-   */
+  /** Returns the forms that are still quarantined. Rows that wait for a retry are not: they must be mapped again. */
   markQuarantineSeen({ source, stream, read }: ReadOf, hashes: readonly string[]): string[] {
     const list = JSON.stringify(hashes);
     const now = toInstant(this.#now());
@@ -117,10 +110,7 @@ export class RecordTables {
     return this.#statements.quarantineUnseen.get(source, stream, read) !== undefined;
   }
 
-  /**
-   * Takes up one record. Quarantines it if another source has it too, or if the read has two forms of it. An open
-   * quarantine row keeps it blocked.
-   */
+  /** Quarantines the record if another source has it, or if the read has two forms. An open row keeps it blocked. */
   ingest(of: ReadOf, item: IngestedRecord, options: IngestOptions = {}): Ingested {
     const { stream } = of;
     const { namespace, id } = item.key;
@@ -180,7 +170,6 @@ export class RecordTables {
     return this.#statements.openQuarantine.get(stream, namespace, id) !== undefined;
   }
 
-  /** The record is unchanged: its last version stays. */
   #keep({ of, item, isBlocked }: Arrival, existing: RecordRow, secrets: JsonObject): Ingested["became"] {
     const { source, stream, read, run } = of;
     const { namespace, id } = item.key;
@@ -241,7 +230,6 @@ export class RecordTables {
     return isBlocked ? "quarantined" : "changed";
   }
 
-  /** Records that the order moved to another customer. */
   #noteMove({ item, existing, now }: Arrival): void {
     const { namespace, id } = item.key;
     const { customer } = item;
@@ -252,7 +240,7 @@ export class RecordTables {
     this.#statements.leaveCustomer.run(namespace, id, left, leftId, now);
   }
 
-  /** A record that comes back needs its wiped secrets again: what was made with them may be gone. */
+  /** A record that comes back needs its wiped secrets again: their account or licence may be gone. */
   #sealAgain(of: { ref: string; version: number }, secrets: JsonObject): void {
     if (this.#seal === undefined || Object.keys(secrets).length === 0) return;
     this.#statements.sealAgain.run(this.#seal.seal(JSON.stringify(secrets), of), of.ref, of.version);
@@ -294,9 +282,8 @@ export class RecordTables {
   }
 
   /**
-   * Quarantines a record. A good record of the same key keeps its last form but is blocked. The row belongs to the
-   * customer of the raw form, or of the last good form. `ofStoredForm`: no row was read; the stored form of a missing
-   * record is unusable.
+   * A good record of the same key keeps its last form but is blocked. The row belongs to the customer of the raw form,
+   * or of the last good form. `ofStoredForm`: the stored form of a missing record is unusable.
    */
   reject({ source, stream, read }: ReadOf, item: IngestedRejection, ofStoredForm = false): void {
     const now = toInstant(this.#now());
@@ -340,9 +327,8 @@ export class RecordTables {
   }
 
   /**
-   * After a complete full read with all its parts: missing records become missed or absent by `rule`, and other
-   * sources' claims to absent ones are tried again. Quarantine rows that were not seen are resolved. `released` counts
-   * unblocked records of the last part, which count as changed by its run.
+   * Missing records become missed or absent by `rule`, and other sources' claims to absent ones are tried again. Rows
+   * that were not seen are resolved. `released`: unblocked records of the last part, which its run has changed.
    */
   closeWholeRead(
     of: ReadParts,

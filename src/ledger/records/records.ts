@@ -57,7 +57,6 @@ export class Records {
     this.removedSources = new RemovedSources(context);
   }
 
-  /** Starts a read. The caller must end it: see `Reading`. */
   async startRead(run: string | null, source: string, stream: Stream, made: MadeWith = {}): Promise<Reading> {
     const { context, reads } = this.#tables;
     const read = await context.write(() => reads.startRead({ run, source, stream }, context.now, made));
@@ -77,10 +76,7 @@ export class Records {
     return this.#context.read(() => this.#reads.lastShape(source, stream));
   }
 
-  /**
-   * Reads to compare with, to detect a loss: the last complete full read of a run, and the newest one if a plan made
-   * it. If there is none, the number of records.
-   */
+  /** To detect a loss: the last complete full read of a run, and the newest one. Else the number of records. */
   async readsToCompare(source: string, stream: Stream): Promise<EarlierRead[]> {
     const kept = (): number => this.#records.kept(source, stream);
     return this.#context.read(() => this.#reads.toCompare(source, stream, kept));
@@ -133,8 +129,7 @@ export class Records {
   }
 
   /**
-   * Records why a customer waits. If it waits or was rejected for a reason with another prefix, that reason stays, and
-   * the next run looks again.
+   * If the customer waits or was rejected for a code with another prefix, that one stays, and the next run looks again.
    */
   async setLesserOutcome(run: string, outcome: RecordOutcome, prefix: string): Promise<void> {
     await this.#context.write(() => {
@@ -148,7 +143,6 @@ export class Records {
     return await this.#context.write(() => this.#work.decideBy(rules));
   }
 
-  /** Whether a row marked for a retry needs a full read. */
   async awaitsWholeRead(source: string, stream: Stream): Promise<boolean> {
     return this.#context.read(() => this.#work.awaitsWholeRead(source, stream));
   }
@@ -158,9 +152,8 @@ export class Records {
   }
 
   /**
-   * Records the outcomes of a run. The next run looks at `unfinished` records again. One transaction, so that a crash
-   * never makes a planned but unfinished record look done. `held`: a customer with a hold. If a person approved some of
-   * it meanwhile, the next run must carry that out.
+   * The next run looks at `unfinished` again. One transaction, so that a crash never makes an unfinished record look
+   * done. `held`: a customer with a hold; if a person approved it meanwhile, the next run must act.
    */
   async setOutcomes(
     run: string,
@@ -181,16 +174,13 @@ export class Records {
     return this.#context.ride(sequence.leads(() => this.#work.recordOutcomes(run, outcomes, at)));
   }
 
-  /** Records what a plan found: which records cannot be carried out now, and which can again. */
   async noteDeferrals(customer: RecordKey, records: readonly Omit<RecordOutcome, "again">[]): Promise<void> {
     const goes = this.#context.read(() => this.#work.waitsAnything(customer));
     const waiting = goes ? records : records.filter((record) => record.outcome !== "planned");
     if (waiting.length > 0) await this.#context.write(() => this.#work.noteDeferrals(waiting, this.#context.now));
   }
 
-  /**
-   * Defers pending records: all of one customer, or those that this run changed and gave no outcome. Returns the count.
-   */
+  /** Defers pending records: all of one customer, or those that this run changed and gave no outcome. */
   async deferPending(run: string, customer: RecordKey | undefined, code: string, reason: string): Promise<number> {
     return await this.#context.write(() =>
       this.#work.deferPending(run, customer, { code, reason, at: this.#context.now }),
@@ -201,7 +191,6 @@ export class Records {
     return this.#context.read(() => this.#work.customerOfOrder(order));
   }
 
-  /** The customer and state of a record. */
   async ownerOf(stream: Stream, key: RecordKey): Promise<ReturnType<WorkTables["ownerOf"]>> {
     return this.#context.read(() => this.#work.ownerOf(stream, key));
   }

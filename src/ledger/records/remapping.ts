@@ -160,9 +160,7 @@ export class QuarantineRetry {
     });
   }
 
-  /**
-   * Takes up the new mapping as of the row's read, on a person's request. False if somebody resolved the row meanwhile.
-   */
+  /** Counts as of the row's read. False if somebody resolved the row meanwhile. */
   async settle(id: string, item: MappedRow | { skipped: SkippedRecord }, by: string): Promise<boolean> {
     return await this.#context.write(() => {
       const row = this.#statements.find.get(id);

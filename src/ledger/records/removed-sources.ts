@@ -5,10 +5,7 @@ import { statements } from "../database/statements.ts";
 /** Replaces the source of records that a person let go. No configuration can have this name. */
 const nobody = "(nobody)";
 
-/**
- * Common table expressions: streams that have records but no configured source, with their last read. One index step
- * for each source.
- */
+/** SQL: streams with records but without a configured source. One index step for each source. */
 export const removedStreams = `
   each_source(source) as (
     select min(source) from record
@@ -27,7 +24,6 @@ export interface Unread {
   count: number;
 }
 
-/** Records of sources that are no longer configured: nobody reads or misses them. */
 export class RemovedSources {
   readonly #context: LedgerContext;
   readonly #statements;
@@ -56,10 +52,7 @@ export class RemovedSources {
     return this.#context.read(() => this.#statements.unread.all());
   }
 
-  /**
-   * Gives the records to another source; its next full reads may miss them. Without `to` a person lets them go: they
-   * stay until a source sends them.
-   */
+  /** The next full reads of `to` may miss the records. Without `to` they stay until a source sends them. */
   async reassign(
     unread: readonly Unread[],
     to: string | undefined,

@@ -14,8 +14,8 @@ export function noTemporarySpace(error: Error): Problem {
 }
 
 /**
- * Hashes of unchanged raw forms that a read has met, in a temporary SQLite database. So a million rows need no memory,
- * and the ledger is not written for unchanged rows. The system removes the file on close or death.
+ * Hashes of unchanged forms that a read has met. They are in a temporary SQLite database, so a million rows need no
+ * memory, and the ledger is not written. The system removes the file on close or death.
  */
 export class SeenForms {
   readonly #database: Database.Database;
@@ -42,7 +42,6 @@ export class SeenForms {
     if (hashes.length > 0) this.#kept(() => this.#insert.run(JSON.stringify(hashes)));
   }
 
-  /** Adds the forms of an earlier part of the read. */
   takeOver(hashes: Buffer): void {
     this.addBytes(hashes);
     this.#earlier = this.last;
@@ -60,14 +59,12 @@ export class SeenForms {
   }
 
   /**
-   * Whether this part met the form. A form of an earlier part is an older form, not a duplicate. Needed only for
-   * changed records, so the index is made on first use.
+   * Whether this part met the form: one of an earlier part is older, and no duplicate. Needed for changed records only.
    */
   has(hash: string): boolean {
     return this.#hasAfter(this.#earlier, hash);
   }
 
-  /** Whether any part met the form. */
   hasMet(hash: string): boolean {
     return this.#hasAfter(0, hash);
   }
@@ -99,7 +96,6 @@ export class SeenForms {
     return this.#database.prepare<[], number>("select coalesce(max(rowid), 0) from seen").pluck().get() ?? 0;
   }
 
-  /** All hashes, sorted. */
   *inOrder(): Generator<string, void, void> {
     const inOrder = "select lower(hex(hash)) from seen indexed by seen_by_hash order by hash";
     const rows = this.#kept(() => {
@@ -173,9 +169,7 @@ interface Place {
 class Page {
   readonly #rows: readonly StandingRecord[];
   readonly #from: Place;
-  /** The place after the last match. */
   #next = 0;
-  /** Places of the remaining rows, once a row came out of order. */
   #places: Map<string, number> | undefined;
 
   constructor(rows: readonly StandingRecord[], from: Place) {
@@ -210,9 +204,8 @@ class Page {
 const start: Place = { namespace: "", id: "" };
 
 /**
- * The records that a read will probably meet next. Most sources send rows by key, as the ledger keeps them. Then one
- * page answers for many rows, several times faster than single look-ups. A page is read again after any write to the
- * ledger.
+ * Most sources send rows by key, as the ledger keeps them. Then one page answers for many rows, several times faster
+ * than single look-ups. A page is read again after any write to the ledger.
  */
 export class ExpectedForms {
   readonly #source: string;
@@ -274,7 +267,6 @@ export class ExpectedForms {
     });
   }
 
-  /** Goes to the next page. False at the end. */
   #turn(): boolean {
     const rows = this.#next(this.#last.namespace, this.#last.id);
     const last = rows.at(-1);

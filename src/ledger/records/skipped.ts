@@ -12,7 +12,6 @@ export interface SkippedRecord {
 }
 
 export interface SkippedStanding {
-  /** Their earlier forms, which are not missing. */
   forms: string[];
   /** Records that need a write: they were missed, or have an open bad form. */
   touched: RecordKey[];
@@ -41,10 +40,7 @@ export class SkippedTables {
     return found;
   }
 
-  /**
-   * The record is not missing. Resolves its bad forms of earlier reads, but not of `read` itself. Runs inside the
-   * writer's transaction.
-   */
+  /** Resolves bad forms of earlier reads, but not of `read` itself. Runs inside the writer's transaction. */
   leave({ source, stream, read }: Omit<ReadOf, "run">, { namespace, id }: RecordKey): void {
     this.#statements.see.run(stream, namespace, id, source);
     this.#statements.resolve.run(toInstant(this.#now()), stream, namespace, id, source, read);

@@ -6,7 +6,6 @@ import type { SourceReadTable, SourceStreamTable } from "./tables.ts";
 
 export type SourceReadRow = Omit<SourceReadTable, "run_id" | "absence">;
 
-/** Fingerprints of the settings of a read, and the read that it continues. */
 export interface MadeWith {
   question?: string | undefined;
   mapping?: string | undefined;
@@ -142,12 +141,10 @@ export class SourceReadTables {
       .map(({ rows, details }) => ({ rows, details, name: "the last complete read" }));
   }
 
-  /** Even if it failed or its process died. */
   lastRead(source: string, stream: Stream): SourceReadRow | undefined {
     return this.#statements.lastRead.get(source, stream);
   }
 
-  /** Whether the configured streams changed. */
   streamsDiffer(streams: readonly ConfiguredStream[]): boolean {
     const name = (row: { source: string; stream: string; job?: string | null | undefined }): string =>
       JSON.stringify([row.source, row.stream, row.job ?? null]);
@@ -155,10 +152,7 @@ export class SourceReadTables {
     return known.join() !== streams.map(name).sort().join();
   }
 
-  /**
-   * Replaces the configured streams. Resolves quarantine rows of removed streams, unblocks their records, and retries
-   * other sources' claims to them.
-   */
+  /** Removed streams: resolves their quarantine rows, unblocks their records, retries other sources' claims. */
   configureStreams(streams: readonly ConfiguredStream[], now: string): void {
     const run = this.#statements;
     run.forgetStreams.run();

@@ -13,7 +13,6 @@ export interface IngestedRecord {
   key: RecordKey;
   customer: RecordKey;
   record: JsonObject;
-  /** The time zones of its local dates. */
   zones?: DateZones | undefined;
   /** Without secrets. */
   raw: string;
@@ -43,8 +42,8 @@ export function keyOfRow(row: MappedRow): RecordKey | undefined {
 }
 
 /**
- * New and changed rows of a read, until it is believed. They are in a temporary SQLite database, which the system
- * removes on close or death. So they need no memory, and the ledger has nothing of a doubtful read.
+ * New and changed rows of a read, until it is believed. A temporary SQLite database keeps them out of memory and out of
+ * the ledger. The system removes it on close or death.
  */
 export class StagedRecords {
   readonly #database: Database.Database;

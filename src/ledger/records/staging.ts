@@ -34,8 +34,8 @@ const byKey = "create index if not exists row_by_key on row (part, key, id)";
 const page = 1_000;
 
 /**
- * Joins header and detail rows of one read on disk. Each area is a temporary SQLite database, which the system removes
- * on close or death. Raw CRM rows never get into the ledger file.
+ * Joins header and detail rows on disk. The temporary SQLite database is removed on close or death. Raw CRM rows never
+ * get into the ledger file.
  */
 export function createStaging(): { open(): StagingArea } {
   return { open: () => new StagingArea() };
@@ -116,7 +116,6 @@ class StagingArea {
     }
   }
 
-  /** Rows of `part` without a header, in their order. */
   *orphans(part: string, headerPart: string): Generator<StagedRow, void, void> {
     this.#database.exec(byKey);
     const statement = this.#database.prepare<[number, string, string, number], StagedRow & { id: number }>(
@@ -170,10 +169,7 @@ class StagingArea {
     return statement.get(part)?.keys ?? 0;
   }
 
-  /**
-   * Rows by key, about `batch` at a time. A key with more than `most` rows gives only its first. `mark`: a part whose
-   * keys are marked.
-   */
+  /** Rows by key, about `batch` at a time; only the first of a key with more than `most`. `mark` is a part. */
   *grouped(
     part: string,
     mark: string,

@@ -41,7 +41,6 @@ export interface RecordVersionTable {
   source: string;
   place: string;
   body: string;
-  /** JSON: time zones of local dates by field. */
   date_zones: string | null;
 }
 

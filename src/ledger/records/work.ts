@@ -24,9 +24,8 @@ export type LookedAt =
   | { source: string; since?: string };
 
 /**
- * The work of the next run. Triggers of the schema mark changed records, records that wait for a changed customer, and
- * the customer that a record left. Everything else is marked here only. Any connection may read; writes run inside the
- * writer's transaction.
+ * Triggers of the schema mark changed records, records that wait for a changed customer, and the customer that a record
+ * left. Everything else is marked here only. Writes run inside the writer's transaction.
  */
 export class WorkTables {
   readonly #statements;
@@ -67,8 +66,7 @@ export class WorkTables {
   }
 
   /**
-   * New rules: marks everything that waits, and customers that orders left. Quarantined rows are mapped again when
-   * their source is read.
+   * Marks everything that waits, and customers that orders left. Quarantined rows are mapped again at the next read.
    */
   decideBy(rules: string): number {
     this.#statements.decideBy.run(rules);
@@ -135,9 +133,7 @@ export class WorkTables {
     return this.#statements.waitsOtherwise.get(customer.namespace, customer.id, prefix, prefix) !== undefined;
   }
 
-  /**
-   * Marks a customer's own record if it waits or was rejected, or if an operation is held, which may be unwanted now.
-   */
+  /** Marks a customer's own record if it waits or was rejected, or if a held operation may be unwanted now. */
   lookAgain(customer: RecordKey): void {
     this.#statements.lookAgain.run({ namespace: customer.namespace, id: customer.id });
   }
@@ -156,7 +152,6 @@ export class WorkTables {
   }
 }
 
-/** Tables with work of customers, and their conditions. */
 const pendingIn: readonly (readonly [from: string, where: string])[] = [
   ["record", "pending = 1 and state <> 'quarantined'"],
   ["operation", "state in ('sending', 'unknown', 'parked') and state <> 'parked' and customer_id <> ''"],
@@ -164,10 +159,7 @@ const pendingIn: readonly (readonly [from: string, where: string])[] = [
   ["manual_request", "to_at is null and due = 1"],
 ];
 
-/**
- * Counts each customer in the first table that has it. Each part uses its index, so that memory does not grow with the
- * customers. A union would need that.
- */
+/** Counts each customer once. Each part uses its index; a union would need memory for all customers. */
 function countOfPending(): string {
   const parts = pendingIn.map(([from, where], place) => {
     const earlier = pendingIn.slice(0, place).map(

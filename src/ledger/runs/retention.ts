@@ -56,10 +56,9 @@ const closedWhile = (from: string, to: string): string =>
   `exists (select 1 from closed_period c where c.as_of >= ${from} and c.as_of < ${to})`;
 
 /**
- * Removes old history. It never removes what a promise or a report needs: the audit log, the journal, state of the
- * platform, record versions and their customers, raw forms of newest versions and of open quarantine, newest
- * observations, newest reads and the last complete ones, the last run of a job, times of waiting and rejection, and the
- * basis of closed periods. Runs inside the writer's transaction.
+ * Never removes rows that a promise or a report needs: audit log, journal, state of the platform, record versions, raw
+ * forms of newest versions and of open quarantine, newest observations, newest and last complete reads, last runs of
+ * jobs, times of waiting and rejection, the basis of closed periods. Runs inside the writer's transaction.
  */
 export class RetentionTables {
   readonly #sweeps: Readonly<Record<HistoryKind, Sweep>>;
@@ -172,7 +171,6 @@ function observations(database: Sqlite): Sweep {
   };
 }
 
-/** Differences that ended. */
 function differences(database: Sqlite): Sweep {
   const key = "ended_at, namespace, customer_id, level, subject, class, first_seen";
   const page = database
@@ -312,7 +310,6 @@ function runs(database: Sqlite): Sweep {
   };
 }
 
-/** Counts above zero, for the audit entry and the log. */
 export function countsOf(thinned: Readonly<Record<HistoryKind, number>>): JsonObject {
   return Object.fromEntries(Object.entries(thinned).filter(([, count]) => count > 0));
 }

@@ -35,10 +35,7 @@ export class Runs {
     this.#plans = new AppliedPlans(context.database);
   }
 
-  /**
-   * Takes the run lock. Throws a Problem with exit code 75 if it is taken, or 65 if the ledger is an older copy: it
-   * would do its missing work twice.
-   */
+  /** Throws a Problem: exit code 75 if another run has the lock, 65 if the ledger is an older copy. */
   takeLock(): void {
     this.#context.takeRunLock();
   }
@@ -112,10 +109,7 @@ export class Runs {
     return this.#context.read(() => this.#runs.counts(run));
   }
 
-  /**
-   * Removes history older than the settings, in short transactions, and not so much that it delays a run. Returns the
-   * counts of the audit entry, which is only written if something was removed.
-   */
+  /** Works in short transactions, and limits them, so that no run waits. Returns the counts of the audit entry. */
   async thinHistory(time: TrustedTime, kept: RetentionSettings, stop: () => boolean): Promise<JsonObject> {
     const until: Record<string, string> = {};
     const { rawRecordDays, observationDays, runDays } = kept;

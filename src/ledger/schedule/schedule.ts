@@ -61,7 +61,6 @@ export class Schedule {
     return this.#context.read(() => this.#alerts.told());
   }
 
-  /** Records what a channel sent: these states, and the end of those. */
   async tellAlerts(
     channel: string,
     told: readonly { key: string; since: string; body: Json }[],
@@ -85,7 +84,6 @@ export class Schedule {
     });
   }
 
-  /** Forgets channels and switches that are no longer configured. */
   async onlyDeliveries(channels: readonly string[], switches: readonly string[]): Promise<void> {
     const isKnown = ({ kind, name }: Delivery): boolean => (kind === "channel" ? channels : switches).includes(name);
     const told = await this.toldAlerts();
@@ -128,7 +126,6 @@ export class Schedule {
   }
 }
 
-/** How long single fire times are kept, in milliseconds. */
 const firedKeptMs = 400 * 86_400_000;
 
 export class FireTimeTables {
@@ -138,7 +135,7 @@ export class FireTimeTables {
     this.#statements = prepareStatements(database);
   }
 
-  /** See `Schedule.claim`. Forgets old times, but none that is recent by the last trusted time (epoch milliseconds). */
+  /** See `Schedule.claim`. Forgets old times, measured by the last trusted time (epoch milliseconds). */
   claim(job: string, fireTime: string, at: string, lastTrusted: number): boolean {
     const run = this.#statements;
     if (run.fired.get(job, fireTime) !== undefined) return false;
@@ -232,7 +229,6 @@ export class OpenCircuitTables {
       .map(({ service, since, reason, probe_at }) => ({ service, since, reason, probeAt: probe_at }));
   }
 
-  /** Keeps the start of a circuit that is already open. */
   note(circuit: OpenCircuit): void {
     this.#statements.note.run(circuit.service, circuit.since, circuit.reason, circuit.probeAt);
   }

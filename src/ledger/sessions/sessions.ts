@@ -51,7 +51,6 @@ export class Sessions {
     this.#random = random;
   }
 
-  /** The secret and the host name of this file. */
   own(): Own {
     return this.#file.use((database) => {
       const own = database.prepare<[], Own>("select key, name from own").get();
@@ -60,7 +59,6 @@ export class Sessions {
     });
   }
 
-  /** Returns the token for the browser. */
   begin(facts: SessionFacts): string {
     const token = this.#random.hex(32);
     const now = this.#clock.now();
@@ -181,8 +179,8 @@ export interface Own {
 const broken = /^SQLITE_(?:CORRUPT|NOTADB)|^SQLITE_ERROR$/u;
 
 /**
- * A SQLite file beside the ledger, readable only by its owner. Its content is replaceable: if it is damaged, missing or
- * of another version, it is made again, and `anew` gets the reason.
+ * Readable only by its owner. If it is damaged, missing or of another version, it is made again: `anew` gets the
+ * reason.
  */
 export class SideFile {
   readonly #path: string;

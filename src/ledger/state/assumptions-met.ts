@@ -10,10 +10,7 @@ export function evidenceOf(kept: string): z.infer<typeof keptEvidence> {
   return keptEvidence.parse(JSON.parse(kept));
 }
 
-/**
- * Contradicted assumptions (A1–A43). A contradiction is committed at once, with an audit entry. From then on nothing
- * that depends on it is sent.
- */
+/** Contradicted assumptions (A1–A43). Nothing that depends on one is sent from its commit on. */
 export class AssumptionsMet {
   readonly #context: LedgerContext;
   readonly #statements: ReturnType<typeof statementsOf>;
@@ -44,7 +41,6 @@ export class AssumptionsMet {
     return found;
   }
 
-  /** Records contradictions. Resolves after the commit. */
   async met(all: readonly AssumptionMet[], operationId: string | null = null): Promise<void> {
     for (const met of all) await this.#contradicted(met, operationId);
   }
@@ -95,9 +91,7 @@ export class AssumptionsMet {
     if (this.#incomplete.delete(key)) await this.#context.write(() => void this.#statements.wholeAgain.run(key));
   }
 
-  /**
-   * Ends a contradiction. False if there is none. `requireMeant` throws if the current one is not what the person saw.
-   */
+  /** False if nothing is contradicted. `requireMeant` throws if the person saw another contradiction. */
   async accept(
     row: AssumptionId,
     { by, reason }: { by: string; reason: string },
@@ -156,7 +150,6 @@ export interface AssumptionMetTable {
   count: number;
   first_at: string;
   last_at: string;
-  /** The last evidence, as JSON with the affected parts. */
   evidence: string;
   operation_id: string | null;
   accepted_at: string | null;

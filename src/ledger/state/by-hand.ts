@@ -3,10 +3,7 @@ import type { Sqlite } from "../database/database.ts";
 import { statements, table } from "../database/statements.ts";
 import type { Writes } from "../../engine/model/resource.ts";
 
-/**
- * Manual work on the platform that a person recorded. `unseen` lists, as JSON, the parts that no reading showed. It is
- * only valid for the form with this `body_hash`.
- */
+/** Manual work that a person recorded. `unseen` (JSON): parts that no reading showed, of the form with `body_hash`. */
 export interface ByHandTable {
   namespace: string;
   id: string;

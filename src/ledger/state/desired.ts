@@ -96,7 +96,6 @@ export function desired<Body>(row: DesiredRow): Desired<Body> {
   };
 }
 
-/** A kept form with markers of its private values. */
 // oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- the caller knows the shape of a stream's records
 function marked<Body>(
   stream: Stream,

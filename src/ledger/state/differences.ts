@@ -26,10 +26,8 @@ interface DifferenceTable {
 
 export const differenceTables = { difference: table<DifferenceTable>() };
 
-/** Differences by class, with the start of the oldest. */
 export interface DifferenceCount {
   class: DriftClass;
-  /** Shown more than once. */
   twice: boolean;
   /** Shown although it was removed. */
   still: boolean;
@@ -56,10 +54,7 @@ export class DifferenceRows {
     this.#statements = prepareStatements(database);
   }
 
-  /**
-   * Stores the differences of a complete reading. Missing ones end. If a call or assignment came after `first_seen`,
-   * the difference was gone in between, so it starts again.
-   */
+  /** Differences that are missing now end. One that a later call must have ended starts again. */
   keep({ namespace, id }: RecordKey, found: readonly Difference[], seenAt: string): void {
     const run = this.#statements;
     const names = new Set<string>();
@@ -74,7 +69,6 @@ export class DifferenceRows {
         run.end.run(seenAt, namespace, id, level, subject, named);
   }
 
-  /** Open differences of a customer. */
   of({ namespace, id }: RecordKey): SeenDifference[] {
     return this.#statements.seen
       .all(namespace, id)
@@ -86,10 +80,7 @@ export class DifferenceRows {
     this.#statements.end.run(at, namespace, id, "staff", subjectOf({ staff }), "different");
   }
 
-  /**
-   * Ends "still shown" after a call removed the resource; without `product`, for the whole asset number. "Shown twice"
-   * continues, because the call removed one of two.
-   */
+  /** Ends "still shown" after a removal; without `product` for the whole number. "Shown twice" stays: one is left. */
   removed(
     { namespace, id }: RecordKey,
     { number, product }: { number: string; product: string | null },

@@ -31,7 +31,6 @@ export interface ShownOfCustomer {
 export interface Begun {
   open: boolean;
   waits: boolean;
-  /** Something is held, approved or rejected. */
   held: boolean;
   loaded?: LoadedCustomer;
 }
@@ -44,7 +43,6 @@ export class EnterpriseState {
   readonly #rejections: RejectionTables;
   readonly #work: WorkTables;
   readonly #begins: ReadTogether<RecordKey, Begun>;
-  /** Correlations confirmed in this process. */
   readonly #confirmed = new Set<string>();
 
   constructor(
@@ -90,7 +88,6 @@ export class EnterpriseState {
     return this.#context.read(() => ask(this.#rows.resources));
   }
 
-  /** Several questions in one state. */
   async readTogether<Found>(ask: (rows: OpenRows) => Found): Promise<Found> {
     return this.#context.readTogether(() => ask(this.#rows.resources));
   }
@@ -100,7 +97,6 @@ export class EnterpriseState {
     return this.#context.write(() => work(this.#rows.resources, this.#context.now));
   }
 
-  /** Facts of an enterprise, for any linked customer. */
   factsOf(enterpriseGlobalId: string): EnterpriseFacts {
     return this.#context.readTogether(() => this.#rows.resources.enterprise.facts(enterpriseGlobalId));
   }
@@ -110,8 +106,7 @@ export class EnterpriseState {
   }
 
   /**
-   * Stores readings of several customers, without an audit entry. If a customer's link changed since its reading,
-   * nothing is stored for it; it is returned with its new link.
+   * Writes no audit entry. Skips customers whose link changed since the reading, and returns these with the new link.
    */
   async keepShown(shown: readonly ShownOfCustomer[]): Promise<Pick<ShownOfCustomer, "customer" | "link">[]> {
     if (shown.length === 0) return [];
@@ -235,7 +230,6 @@ export class EnterpriseState {
     return this.#context.read(() => this.#rows.differences.of(customer));
   }
 
-  /** Marks customers whose drift lasted at least `ms` for work. */
   async wakeDrifted(classes: readonly DriftClass[], ms: number): Promise<void> {
     for (let after: RecordKey = { namespace: "", id: "" }; ;) {
       const customers = this.#context.read(() => this.#rows.differences.lasting(classes, ms, after, wokenTogether));

@@ -7,9 +7,7 @@ import { rebuiltKind } from "./observations.ts";
 /** Which tables have rows of a customer (1 or 0). Empty ones are not read. */
 export interface Held {
   [resource: string]: number;
-  /** An operation with an unknown outcome. */
   open: number;
-  /** A planned or held operation. */
   waits: number;
   held: number;
   asked: number;
@@ -21,7 +19,6 @@ export interface Held {
   quarantined: number;
   /** After a rebuild: earlier decisions are unknown, and operations are left. */
   rebuilt: number;
-  /** A rebuild could not read it. */
   unread: number;
 }
 

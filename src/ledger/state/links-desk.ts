@@ -29,7 +29,6 @@ export interface Standing {
   assignments: number;
 }
 
-/** Links that people make and remove. */
 export class LinksDesk {
   readonly #context: LedgerContext;
   readonly #rows: StateRows;
@@ -51,8 +50,8 @@ export class LinksDesk {
   }
 
   /**
-   * Links a customer with an enterprise. Checks again in its own transaction. Values acknowledged for another
-   * enterprise no longer count. Returns the previous link.
+   * Checks again in its own transaction. Values acknowledged for another enterprise no longer count. Returns the old
+   * link.
    */
   async link(customer: RecordKey, shown: ShownLink, whose: Whose): Promise<Known["link"]> {
     return await this.#context.write(() => {
@@ -104,8 +103,8 @@ export class LinksDesk {
   }
 
   /**
-   * Removes a link: nothing is sent for the customer until a person links it again. Throws a Problem if its operations
-   * are open, or if it has orders or assignments and `keepOrders` is false.
+   * Nothing is sent until a person links the customer again. Throws a Problem if operations are open, or if it has
+   * orders or assignments without `keepOrders`.
    */
   async unlink(
     customer: RecordKey,

@@ -23,10 +23,8 @@ export type ShownForm = {
 
 /** An order of an enterprise that somebody else made. */
 export interface ShownOrder {
-  /** Licence types by licence order number. */
   licenceOrders: ReadonlyMap<string, string>;
   products: ReadonlyMap<string, readonly string[]>;
-  /** Different forms of each CRM product. */
   forms: ReadonlyMap<string, readonly ShownForm[]>;
 }
 

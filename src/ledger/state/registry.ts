@@ -34,7 +34,6 @@ export const stateTables = {
   ...unreadCustomerTables,
 };
 
-/** Rows that no resource owns. */
 export function ledgerRows(database: Sqlite) {
   return {
     requests: new RequestRows(database),
@@ -154,7 +153,6 @@ export class KnownTables {
     );
   }
 
-  /** Does not ask resources without rows of this customer. */
   known(customer: RecordKey, held = this.held(customer)): Known {
     const { requests, all } = this.#rows;
     const known = { ...handedIn().nothing, ...(held.asked === 1 && requests.known(customer)) };

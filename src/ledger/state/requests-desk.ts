@@ -40,8 +40,7 @@ export class RequestsDesk {
   }
 
   /**
-   * Records requests of a person. Throws a Problem if another customer has an open request for the same. If the
-   * customer waits for another reason, the next run decides about it again.
+   * Throws a Problem if another customer has an open request for the same. The next run decides other reasons to wait.
    */
   async ask(customer: RecordKey, requests: readonly NewRequest[], whose: Whose): Promise<void> {
     await this.#context.write(() => {
@@ -80,8 +79,7 @@ export class RequestsDesk {
   }
 
   /**
-   * Withdraws requests. Throws a Problem if a call may have been sent or the request is done. Other reasons to wait
-   * stay; the next run decides about them again.
+   * Throws a Problem if a call may have been sent or the request is done. The next run decides other reasons to wait.
    */
   async withdraw(customer: RecordKey, names: readonly RequestName[], whose: Whose): Promise<void> {
     await this.#context.write(() => {
@@ -122,10 +120,7 @@ export class RequestsDesk {
 
 type OpenOne = { id: string; operation: Pick<Operation, "endpoint" | "subject"> };
 
-/**
- * The changes of a withdrawal. Throws a Problem if a call may have been sent, or if the request is done: then a person
- * must request the opposite.
- */
+/** Throws a Problem if a call may have been sent, or if it is done: then a person must request the opposite. */
 export function withdrawals(
   customer: RecordKey,
   names: readonly RequestName[],
@@ -156,10 +151,7 @@ export function withdrawals(
   });
 }
 
-/**
- * Throws a Problem if another customer has an open request for the same, as after an order moved. Its call may still be
- * sent, and would undo this one.
- */
+/** Throws a Problem if another customer has an open request, as after an order moved: its call would undo this one. */
 export function requireFree(
   customer: RecordKey,
   name: RequestName,

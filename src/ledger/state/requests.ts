@@ -93,7 +93,6 @@ export class RequestRows {
     return this.#statements.of.all(namespace, id).map(requestFromRow);
   }
 
-  /** The open request, and its customer. */
   standing({
     of,
     about,
@@ -135,10 +134,7 @@ export class RequestRows {
     },
   } satisfies Writes;
 
-  /**
-   * Ends requests for deleted assets, and marks their customers for work. What the CRM requested says nothing about
-   * later assets with the same number.
-   */
+  /** Ends requests for deleted assets. The CRM's requests say nothing about later assets with the same number. */
   endGone(numbers: readonly string[], at: string): void {
     for (const of of requestsOf())
       for (const about of numbers) {
@@ -150,7 +146,6 @@ export class RequestRows {
       }
   }
 
-  /** Whether the request is unchanged since that time. */
   stands({ of, about, askedAt }: { of: RequestOf; about: string; askedAt: string }): boolean {
     return this.#statements.stands.get(of, about, askedAt) !== undefined;
   }

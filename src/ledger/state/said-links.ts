@@ -1,10 +1,7 @@
 import { formatKey } from "../../crm/keys.ts";
 import type { StateChange } from "../../engine/model/state.ts";
 
-/**
- * The member `links` of an audit entry: the enterprise of a customer, the account of a person at a customer. Null if
- * the link ended. `live` in `unsaidLink` builds the same from the tables.
- */
+/** Links in an audit entry; null if a link ended. `live` in `unsaidLink` builds the same from the tables. */
 export function saidLinks(changes: readonly StateChange[]): { links?: Record<string, string | null> } {
   const links = Object.fromEntries(changes.flatMap((change) => saidBy(change) ?? []));
   return Object.keys(links).length === 0 ? {} : { links };
@@ -26,9 +23,7 @@ function saidBy(change: StateChange): [[string, string | null]] | undefined {
   }
 }
 
-/**
- * A link in the tables that does not match its last audit entry. `said` and `sequence` are null if there is no entry.
- */
+/** A link in the tables that does not match its last audit entry. `said` and `sequence` are null without an entry. */
 export interface UnsaidLink {
   subject: string;
   id: string;
@@ -36,7 +31,6 @@ export interface UnsaidLink {
   sequence: number | null;
 }
 
-/** The first such link. */
 export const unsaidLink = `
   with said as (
     select link.key as subject, link.value as said, max(entry.sequence) as sequence

@@ -3,10 +3,7 @@ import type { Sqlite } from "../database/database.ts";
 import { statements, table } from "../database/statements.ts";
 import type { Writes } from "../../engine/model/resource.ts";
 
-/**
- * A customer that could not be read by a rebuild, or by a run that found foreign enterprises. The namespace is empty if
- * the customer is unknown.
- */
+/** A customer that a rebuild, or a run that found foreign enterprises, could not read. Namespace "" if unknown. */
 export interface UnreadCustomerTable {
   namespace: string;
   id: string;
@@ -25,10 +22,7 @@ export interface Unread {
   count: number;
 }
 
-/**
- * Means all customers while a rebuild has not read all of them. Counts for all orders if a source did not send all of
- * them: a later one may be an old one.
- */
+/** Means all customers until a rebuild has read all. Counts for all orders if a source did not send all of them. */
 export const notLookedAt: RecordKey = { namespace: "", id: "rebuild" };
 
 export class UnreadCustomerRows {
@@ -63,8 +57,8 @@ export class UnreadCustomerRows {
   }
 
   /**
-   * Unread customers that may have this order: it existed before they became unreadable. Enterprises made later cannot
-   * have it.
+   * Unread customers that may have this order. It must be older than the failure; enterprises made later cannot have
+   * it.
    */
   before(order: RecordKey, customer: RecordKey): Unread | undefined {
     if (!this.isAnew()) return undefined;

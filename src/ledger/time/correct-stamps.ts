@@ -16,7 +16,6 @@ export interface Correction {
   spans: Span[];
 }
 
-/** Proof is never changed. */
 const proof = ["audit", "audit_tile", "audit_tree", "closed_period", "closed_file", "sign_off", "meta"];
 const isStamp = /(?:^|_)(?:at|since|seen)$|^settle_after$|^accepted_until$/u;
 /** Columns that may name a future end of a wait. */
@@ -25,8 +24,8 @@ const ofTheFuture = ["settle_after", "accepted_until", "probe_at"];
 const mostMoves = 1_000;
 
 /**
- * Moves stamps after `time` back to when they were written: after the previous audit entry, with their distances kept.
- * Runs inside the writer's transaction.
+ * Moves stamps after `time` to after the previous audit entry, with their distances. Runs inside the writer's
+ * transaction.
  */
 export function correctStamps(database: Sqlite, time: TrustedTime, newest: number): Correction {
   const now = toInstant(time.epochMs);
@@ -71,10 +70,7 @@ interface Ahead {
   aheadMs: number;
 }
 
-/**
- * Audit entries with a time after `now`, in spans with the same clock error. A new span starts where the clock was set.
- * Its first entry counts as written right after the previous entry.
- */
+/** A new span starts where the clock was set. Its first entry counts as written right after the previous entry. */
 function wrongEntries(database: Sqlite, now: number): { entries: number[]; spans: Ahead[] } {
   const wrong = database.prepare<[string], { sequence: number; at: string }>(
     "select sequence, at from audit where at > ? order by sequence",
@@ -105,15 +101,14 @@ function lastBefore(database: Sqlite, sequence: number): number | undefined {
   return at === undefined ? undefined : Date.parse(at);
 }
 
-/** The last span that began before the end of the wait. */
 function waitOf(spans: readonly Ahead[], end: number): Ahead {
   const [first = { from: end, to: end, aheadMs: 0 }] = spans;
   return spans.findLast(({ from }) => end >= from) ?? first;
 }
 
 /**
- * Uses the span that contains the stamp, or the nearest one: a read stamps records before the run's first entry. No
- * stamp moves before the entry that precedes its span.
+ * By its span, or the nearest: a read stamps records before the run's first entry. Never before the entry before its
+ * span.
  */
 function correctedOf(spans: readonly Ahead[], stamp: number): number {
   const distance = ({ from, to }: Ahead): number => Math.max(from - stamp, stamp - to, 0);

@@ -33,7 +33,6 @@ function keptIn(text: string | undefined): Kept {
   return text === undefined ? {} : stored<Kept>(text);
 }
 
-/** Known times, and the correction of stamps from a wrong clock. */
 export class LedgerTime {
   readonly #context: LedgerContext;
 
@@ -46,8 +45,7 @@ export class LedgerTime {
   }
 
   /**
-   * Keeps the times that services reported. `agreed`: the clock agrees with them, so an earlier time that is in the
-   * future was wrong and is removed.
+   * `agreed`: the clock agrees with the services, so an earlier time that is in the future was wrong and is removed.
    */
   async keep(read: readonly ServiceTime[], agreed: TrustedTime | undefined): Promise<void> {
     await this.#context.write(() => {
@@ -62,14 +60,12 @@ export class LedgerTime {
     });
   }
 
-  /** The last time the clock was trusted, in epoch milliseconds. */
   get lastTrusted(): number | undefined {
     return lastTrusted((key) => this.#context.meta(key));
   }
 
   /**
-   * Corrects all stamps after a moment that the services confirm, on a person's decision. Audit entries keep their
-   * time; a new entry lists the wrong ones and their error.
+   * Corrects stamps after a confirmed time, on a person's decision. Audit entries stay; a new one lists the wrong ones.
    */
   async correct(time: TrustedTime, whose: { by: string; reason: string }): Promise<Correction> {
     const corrected = await this.#context.write(() => {
