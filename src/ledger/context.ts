@@ -57,6 +57,7 @@ export class LedgerContext {
   readonly #files: OpenFiles;
   readonly #clock: Clock;
   readonly #opened: { now: number; monotonic: number };
+  /** The newest time that closed periods cover, in epoch milliseconds. */
   #closedUntil = 0;
   #last = 0;
   /** Stamps continue from here while the wall clock is behind `#closedUntil`. */

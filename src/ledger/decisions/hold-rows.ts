@@ -83,6 +83,7 @@ const questionColumns = "id, scope, customer_namespace, customer_id, state, crea
 export const isApproved = (operation: string): string =>
   `exists (select 1 from hold h where h.operation_id = ${operation} and h.state = 'approved')`;
 
+/** Writes run inside the writer's transaction. */
 export class HoldRows {
   readonly #statements;
   readonly #audit: Pick<AuditLog, "append">;

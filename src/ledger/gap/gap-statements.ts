@@ -66,6 +66,7 @@ const ended: Readonly<Record<string, string>> = {
     where state in ${open} or state in ('planned', 'held')`,
 };
 
+/** Writes run inside the writer's transaction. */
 export class GapStatements {
   readonly #database: Sqlite;
   readonly #resources: StateRows["resources"];

@@ -20,6 +20,7 @@ export interface Intent {
 const sentSince = `a.operation_id = o.id and a.started_at >= r.started_at
   and (a.outcome is null or a.outcome <> 'not-sent')`;
 
+/** Writes run inside the writer's transaction. */
 export class AttemptTables {
   readonly #statements;
 

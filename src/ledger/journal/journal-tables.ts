@@ -41,6 +41,7 @@ type Standing = Pick<JournalRow, "state" | "attempts" | "runId" | "wireHash" | "
 /** Whether a person was asked about this operation, or approved it and a run must send it. */
 const isHeld = `exists (select 1 from hold h where h.operation_id = operation.id and h.state in ('asked', 'approved'))`;
 
+/** Writes run inside the writer's transaction. */
 export class JournalTables {
   readonly attempts: AttemptTables;
   readonly #statements;

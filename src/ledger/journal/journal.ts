@@ -187,6 +187,7 @@ export class Journal {
     return this.#context.read(() => this.#journal.sendingsInDoubt(record, kind));
   }
 
+  /** Rejected E5 operations of an order, newest first. */
   refusedOrders(order: RecordKey): JournalRow[] {
     return this.#context.read(() => this.#journal.refusedOrders(order));
   }
@@ -303,6 +304,7 @@ export class Journal {
     return this.#context.read(() => takenOf(this.#journal.takenSince(since, now)));
   }
 
+  /** End of the last call with an unknown outcome, in epoch milliseconds; 0 without one. */
   async lastUncertain(subject: string): Promise<number> {
     return this.#context.read(() => this.#journal.attempts.lastUncertain(subject));
   }
@@ -339,6 +341,7 @@ export class Journal {
     return now;
   }
 
+  /** Epoch milliseconds. A clock set forward ends no wait. */
   get surelyNow(): number {
     return this.#context.surelyNow;
   }

@@ -46,6 +46,7 @@ export interface AppliedBy {
   state: OperationState;
 }
 
+/** Writes run inside the writer's transaction. */
 export class AppliedPlans {
   readonly #statements;
 

@@ -39,6 +39,7 @@ const holdsAnything = "(salt is not null or body is not null or sealed is not nu
 /** `held` and `planned` operations may still be carried out. */
 const notOver = "state in ('planned', 'held', 'sending', 'unknown', 'parked')";
 
+/** Writes run inside the writer's transaction. */
 export class ErasureTables {
   readonly #statements;
 

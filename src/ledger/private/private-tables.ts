@@ -6,6 +6,7 @@ import { statements } from "../database/statements.ts";
 import { stored } from "../database/damage.ts";
 import type { FullRow, Row } from "../tables.ts";
 
+/** Writes run inside the writer's transaction. */
 export class PrivateTables {
   readonly #statements;
 

@@ -92,6 +92,7 @@ export interface Delivery {
   failingSince: string | null;
 }
 
+/** Writes run inside the writer's transaction. */
 export class DeliveryTables {
   readonly #statements;
 

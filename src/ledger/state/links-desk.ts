@@ -17,6 +17,7 @@ interface Whose {
   reason: string;
 }
 
+/** An enterprise as E3 shows it. */
 export interface ShownLink {
   enterpriseGlobalId: string;
   channelCode: string;

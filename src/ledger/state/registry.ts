@@ -83,6 +83,7 @@ function writesOf(rows: StateRows): Writes {
   return rows.all.reduce((before, one) => ({ ...before, ...one.rows.writes }), own);
 }
 
+/** Writes run inside the writer's transaction. */
 export class ChangeTables {
   readonly #writes;
 

@@ -64,6 +64,7 @@ export function correctStamps(database: Sqlite, time: TrustedTime, newest: numbe
   };
 }
 
+/** In epoch milliseconds. */
 interface Ahead {
   from: number;
   to: number;
