@@ -24,30 +24,25 @@ export interface LedgerOptions {
   clock: Clock;
   ids: Ids;
   random: Randomness;
-  /** Where the salts of audit entries come from, if not from `random`. */
+  /** Source of the salts of audit entries; `random` if absent. */
   salts?: Randomness | undefined;
-  /** The secret that passwords are sealed with; without it records that hold passwords are refused. */
+  /** Key material for passwords. Without it the ledger refuses records with passwords. */
   sealSecret?: string | undefined;
-  /** The one before it. */
   formerSealSecret?: string | undefined;
   groupSize?: number;
-  /** Who may read the ledger and what lies beside it, but for its owner. */
   group?: ReadingGroup | undefined;
-  /** How long to wait for another program that is writing, in milliseconds (10,000). */
+  /** How long to wait while another program writes, in milliseconds (default 10,000). */
   busyTimeoutMs?: number;
   observer?: LedgerObserver | undefined;
-  /** A rebuild opens it also where it lacks what was done since, and fills that gap. */
+  /** A rebuild also opens an older ledger, and reads the missing changes back. */
   fillsGap?: boolean | undefined;
-  /** Where it is opened; without it the end of no earlier process is proven. */
+  /** This computer. Without it nothing proves that an earlier process ended. */
   host?: Host | undefined;
-  /** How the ledger waits for a commit, or for a later turn of the event loop. A clock of a test stands still meanwhile. */
+  /** How the ledger waits for a commit or a later turn of the event loop. A test stops its clock for that time. */
   awaited?: <T>(commit: () => Promise<T>) => Promise<T>;
 }
 
-/**
- * What every concern of the ledger stands on: the database with its one writer, time, ids, the audit chain that each
- * appends to with what it writes, the run lock, and the end of it all.
- */
+/** What all parts of the ledger share: the database and its one writer, time, ids, the audit log and the run lock. */
 export class LedgerContext {
   readonly path: string;
   readonly database: Sqlite;
@@ -62,18 +57,16 @@ export class LedgerContext {
   readonly #files: OpenFiles;
   readonly #clock: Clock;
   readonly #opened: { now: number; monotonic: number };
-  /** The newest moment that closed periods stand on, in epoch milliseconds. */
+  /** The newest time that closed periods cover, in epoch milliseconds. */
   #closedUntil = 0;
-  /** What the wall clock said last. */
   #last = 0;
-  /** Where stamps go on while the wall clock is behind that moment. */
+  /** Stamps continue from here while the wall clock is behind `#closedUntil`. */
   #resumed: { at: number; monotonic: number } | undefined;
   readonly #meta;
   readonly #beginReading;
   readonly #endReading;
   readonly #keepMoment;
   readonly #observer: LedgerObserver | undefined;
-  /** What was concluded in the transaction that is on. */
   #concluded: Parameters<LedgerObserver["concluded"]>[0][] = [];
   readonly #fillsGap: boolean;
   #lock: RunLock | undefined;
@@ -85,7 +78,7 @@ export class LedgerContext {
     this.ids = options.ids;
     this.host = options.host ?? hostOf(() => undefined);
     this.random = options.random;
-    // Statements are prepared when they are first used; what is damaged is refused before anything is read or sent.
+    // Statements are prepared on first use. A damaged schema must fail before anything is read or sent.
     database.prepare(everyTable());
     const reasons = new ReasonGuard(database);
     this.audit = new AuditLog(database, options.salts ?? options.random, {
@@ -98,8 +91,7 @@ export class LedgerContext {
     this.#meta = database.prepare<[string], Row<"meta", "value">>("select value from meta where key = +?");
     this.#beginReading = database.prepare("begin");
     this.#endReading = database.prepare("commit");
-    // When what is written in a transaction was so: what a row said before is kept with it, by triggers. The newest
-    // of these moments is what a clock is compared with.
+    // The time of this transaction. Triggers keep the previous row with it. `newest` is for comparison with the clock.
     this.#keepMoment = database.prepare(
       `insert into meta (key, value) values ('moment', @now), ('newest', @now) on conflict (key) do update
          set value = excluded.value where iif(key = 'moment', value <> excluded.value, value < excluded.value)`,
@@ -131,34 +123,30 @@ export class LedgerContext {
     });
   }
 
-  /** A place for a fact that is read once in each writing transaction. */
   perTransaction<Fact>(): PerTransaction<Fact> {
     return new PerTransaction(() => this.#writer.transaction);
   }
 
-  /** Has the observer told of it once it is committed; called last in the work that records it. */
   noteConcluded(conclusion: Parameters<LedgerObserver["concluded"]>[0]): void {
     if (this.#observer !== undefined) this.#concluded.push(conclusion);
   }
 
-  /** Set once the ledger failed; then nothing more may be sent. */
   get broken(): Problem | undefined {
     return this.#writer.broken;
   }
 
-  /** Aborted once the ledger failed or its lock was lost. */
+  /** Aborted if the ledger failed or lost its lock. Then nothing more may be sent. */
   get failed(): AbortSignal {
     return this.#writer.failed;
   }
 
-  /** The stamp of what is written. */
   get now(): string {
     return toInstant(this.stampMs);
   }
 
   /**
-   * The stamp in epoch milliseconds: the wall clock. What closed periods stand on is no time to write in any more:
-   * while the wall clock is set back behind it, stamps go on from the newest one.
+   * The wall clock in epoch milliseconds. After it was set back into a closed period, stamps continue from the newest
+   * one.
    */
   get stampMs(): number {
     const [wall, monotonic] = [this.#clock.now(), this.#clock.monotonic()];
@@ -171,38 +159,34 @@ export class LedgerContext {
     return this.#resumed.at + Math.max(0, monotonic - this.#resumed.monotonic);
   }
 
-  /** Takes note of what closed periods stand on: when the ledger is opened, and when a run begins or a period is closed. */
+  /** Reads until when periods are closed. Call it on opening, at the start of a run, and after closing a period. */
   closedUntil(): void {
     const asOf = "select max(as_of) from closed_period where reopened_at is null";
     const until = this.database.prepare<[], string | null>(asOf).pluck().get();
     this.#closedUntil = typeof until === "string" ? Date.parse(until) : 0;
   }
 
-  /**
-   * The stamp in epoch milliseconds, but no later than what has really passed since the ledger was opened accounts for:
-   * a wall clock that is set forward meanwhile ends no wait.
-   */
+  /** The stamp, limited by the monotonic time since the ledger was opened. So a clock set forward ends no wait. */
   get surelyNow(): number {
     const { now, monotonic } = this.#opened;
     return Math.min(this.stampMs, now + this.#clock.monotonic() - monotonic);
   }
 
-  /** Runs `work` in the next group of the one writer; resolves after the commit. */
+  /** Runs `work` in the next group of the one writer. Resolves after the commit. */
   write<T>(work: () => T): Promise<T> {
     return this.#awaited(() => this.#writer.write(keepingWho(work)));
   }
 
-  /** The same of work whose commit nobody waits for to go on: it is committed with what comes next. */
+  /** Like `write`, for work whose commit nobody waits for. It is committed together with later work. */
   ride<T>(work: () => T): Promise<T> {
     return this.#awaited(() => this.#writer.write(keepingWho(work), true));
   }
 
-  /** Waits for work that reads the ledger in a later turn of the event loop, as for a commit. */
   turn<T>(work: () => Promise<T>): Promise<T> {
     return this.#awaited(work);
   }
 
-  /** Runs a reading. Damage that it meets ends the writing too, and is thrown as a Problem with exit code 65. */
+  /** Runs a reading. If it meets damage, writing stops too, and it throws a Problem with exit code 65. */
   read<T>(work: () => T): T {
     try {
       return work();
@@ -214,7 +198,7 @@ export class LedgerContext {
     }
   }
 
-  /** Runs several readings as one: they see one state, and the database is asked for it once. */
+  /** Runs several readings in one transaction: they see one state. */
   readTogether<T>(work: () => T): T {
     if (this.database.inTransaction) return this.read(work);
     return this.read(() => {
@@ -243,34 +227,27 @@ export class LedgerContext {
     };
   }
 
-  /** Keeps a value under a key that has none yet. */
   async setMeta(key: string, value: string): Promise<void> {
     const insert = "insert into meta (key, value) values (?, ?) on conflict do nothing";
     await this.write(() => this.database.prepare(insert).run(key, value));
   }
 
-  /**
-   * Takes the lock of the run, or throws a Problem with exit code 75 at once. A ledger that lacks what the last kept
-   * head says it had (an older copy, put back) is refused with exit code 65: what it no longer knows would be done
-   * twice.
-   */
+  /** Throws a Problem: exit code 75 if another run has the lock, 65 if the ledger is an older copy. */
   takeRunLock(): void {
     if (!this.#fillsGap) requireNewest(this.database, this.path);
     this.#lock = takeRunLock(this.path, this.database, this.host);
     this.closedUntil();
   }
 
-  /** Who holds the run lock, if this program does, as `Host` has it. */
   get holder(): string | undefined {
     return this.#lock?.holder;
   }
 
-  /** Which taking of the run lock this program holds, if it does. */
+  /** Counts how often the lock was taken. Undefined if this program does not hold it. */
   get runEpoch(): number | undefined {
     return this.#lock?.epoch;
   }
 
-  /** Whether a run is on for this ledger, in whatever process. */
   get isRunOn(): boolean {
     return this.#lock !== undefined || isRunLockHeld(this.path);
   }
@@ -290,10 +267,7 @@ export class LedgerContext {
     });
   }
 
-  /**
-   * Has on the disk what the file of heads says so far: at the start of a run, and at its end. The holder of the run
-   * lock keeps it short.
-   */
+  /** Flushes the file of heads to disk, at the start and end of a run. Only the holder of the run lock shortens it. */
   flushHeads(): void {
     this.#heads.flush();
     if (this.#lock !== undefined) this.#heads.shorten();
@@ -303,11 +277,11 @@ export class LedgerContext {
     this.#writer.close();
     this.#heads.close();
     this.releaseRunLock();
-    // After a failure, and where another file lies in its place, nothing beside it is touched.
+    // After a failure, or if another file replaced the ledger, touch no file beside it.
     closeDatabase(this.database, this.broken === undefined && this.#files.areSame);
   }
 
-  /** What the system does by itself when a process ends: lock and files are free, and nothing more is written. */
+  /** Frees lock and files as when a process ends, and writes nothing more. */
   abandon(): void {
     this.releaseRunLock();
     this.#heads.close();
@@ -315,7 +289,6 @@ export class LedgerContext {
   }
 }
 
-/** How commits are made so that the observer hears how long each took. */
 function timedBy({ clock, observer }: LedgerOptions): ((commit: () => void) => void) | undefined {
   if (observer === undefined) return undefined;
   return (commit) => {
@@ -325,10 +298,8 @@ function timedBy({ clock, observer }: LedgerOptions): ((commit: () => void) => v
   };
 }
 
-/** Who is told of the ledger's work, such as metrics. Nothing here ever throws. */
+/** Observes the work of the ledger, for example for metrics. Its methods must not throw. */
 export interface LedgerObserver {
-  /** A group of commits was on the disk after so many milliseconds. */
   committed(ms: number): void;
-  /** An operation came to this state, and that is committed. */
   concluded(conclusion: { kind: OperationName; state: OperationState }): void;
 }

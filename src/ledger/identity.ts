@@ -1,10 +1,9 @@
 import { exitCodes, Problem } from "../base/errors.ts";
 import type { LedgerContext } from "./context.ts";
 
-/** What the name of every sandbox begins with; alone it stands for one that did not say which it is. */
+/** The first words of each sandbox's name. Alone it means a sandbox that gave no name. */
 export const anySandbox = "the sandbox";
 
-/** What the ledger is called, which services it speaks of. */
 export class Identity {
   readonly #context: LedgerContext;
 
@@ -12,7 +11,7 @@ export class Identity {
     this.#context = context;
   }
 
-  /** What this ledger is called: fixed when it was made, and named in plan files. */
+  /** The name of this ledger. It never changes, and plan files contain it. */
   async name(): Promise<string> {
     const known = this.#context.meta("ledger");
     if (known !== undefined) return known;
@@ -22,9 +21,8 @@ export class Identity {
   }
 
   /**
-   * Ties the ledger to the services it speaks of, the first time, and refuses any others ever after: what was done on
-   * one platform would be taken for done on the other. `accept` changes the tie by a person's word. The head is kept,
-   * so that a ledger that is lost during its first run already is missed.
+   * Refuses other services later: work done on one platform would count as done on the other. `accept`: a person allows
+   * the change. The head is flushed, so that a ledger lost in its first run is noticed.
    */
   async requirePlatform(platform: string, accept?: { by: string }): Promise<void> {
     const known = this.#context.meta("platform");

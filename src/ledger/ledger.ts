@@ -26,10 +26,7 @@ import { WorkTables } from "./records/work.ts";
 
 export type { LedgerOptions } from "./context.ts";
 
-/**
- * The ledger: what the CRM said, what we did, what the platform showed, and the proof of it, a part for each concern.
- * Their methods are async; writing ones resolve after their commit at full durability.
- */
+/** The ledger, with one part for each concern. Writing methods resolve after a durable commit. */
 export class Ledger {
   readonly path: string;
   readonly identity: Identity;
@@ -82,7 +79,7 @@ export class Ledger {
     this.time = new LedgerTime(context);
   }
 
-  /** Needs the resources handed in. Throws a Problem with exit code 65 (not a ledger, of another version, damaged, gone, not durable). */
+  /** Needs `handedIn()`. Throws a Problem (exit code 65): no ledger, wrong version, damaged, missing, not durable. */
   static async open(options: LedgerOptions): Promise<Ledger> {
     handedIn();
     const { busyTimeoutMs, group, fillsGap } = options;
@@ -90,23 +87,22 @@ export class Ledger {
     try {
       return new Ledger(database, options);
     } catch (error) {
-      // A schema in which a name was damaged does not take the statements that are prepared here.
+      // Preparing statements fails if a name in the schema is damaged.
       database.close();
       throw databaseProblem(error, options.path);
     }
   }
 
-  /** How far the clocks of two computers, and of a service, may be apart; milliseconds. */
+  /** How far apart the clocks of two computers, or of a service, may be, in milliseconds. */
   get clockSkewMs(): number {
     return this.#context.host.clockSkewMs;
   }
 
-  /** Set once the ledger failed; then nothing more may be sent. */
   get broken(): Problem | undefined {
     return this.#context.broken;
   }
 
-  /** Aborted once the ledger failed or its lock was lost. */
+  /** Aborted if the ledger failed or lost its lock. Then nothing more may be sent. */
   get failed(): AbortSignal {
     return this.#context.failed;
   }
@@ -115,7 +111,6 @@ export class Ledger {
     this.#context.close();
   }
 
-  /** Lets go of lock and files as the system does when a process ends: nothing is flushed or tidied. */
   abandon(): void {
     this.#context.abandon();
   }

@@ -4,18 +4,15 @@ import type { LedgerContext } from "./context.ts";
 import type { PerTransaction } from "./database/per-transaction.ts";
 import { stored } from "./database/damage.ts";
 
-/** The code of what is not sent because of the pause: of the problem, and of each record that waits for its end. */
+/** The code of the problem, and of each record that waits because of the pause. */
 export const pausedCode = "paused" as const;
 
-/** The key of `meta` under which the last word of a person on it is kept. */
 export const pauseKey = "pause";
 
-/** The last word: paused or resumed, since when, by whom, and why. */
 export interface PauseWord extends Paused {
   isPaused: boolean;
 }
 
-/** The pause that is on, by what `meta` holds. */
 export function pauseOn(kept: string | undefined): Paused | undefined {
   const word = wordIn(kept);
   if (word?.isPaused !== true) return undefined;
@@ -23,12 +20,10 @@ export function pauseOn(kept: string | undefined): Paused | undefined {
   return { since, by, reason };
 }
 
-/** A word as `meta` holds it; undefined where nobody ever paused. */
 function wordIn(kept: string | undefined): PauseWord | undefined {
   return kept === undefined ? undefined : stored<PauseWord>(kept);
 }
 
-/** Where nothing may be written to the services: a person pauses it, and a person resumes it. */
 export class Pause {
   readonly #context: LedgerContext;
   readonly #kept: PerTransaction<string | undefined>;
@@ -39,17 +34,16 @@ export class Pause {
     this.#kept = context.perTransaction();
   }
 
-  /** The pause that is on. */
   now(): Paused | undefined {
     return pauseOn(this.#kept.get(() => this.#context.meta(pauseKey)));
   }
 
-  /** It grows with each call that this process did not send because of the pause. */
+  /** Calls that this process did not send because of the pause. */
   get refused(): number {
     return this.#refused;
   }
 
-  /** Throws a Problem where it is paused. Inside the transaction of an intent, so that a pause that is committed counts. */
+  /** Throws a Problem if paused. Call it inside the transaction of the intent, so that a committed pause counts. */
   requireNone(): void {
     if (this.now() === undefined) return;
     this.#refused += 1;
@@ -61,10 +55,7 @@ export class Pause {
     });
   }
 
-  /**
-   * Calls that had begun and go on now, in whatever process: their intent is committed and their outcome is not. None of
-   * a process that ended, which leaves the run lock to others.
-   */
+  /** Calls with a committed intent and no outcome yet, in any process. 0 if no process holds the run lock. */
   get goingOn(): number {
     const sending =
       "select count(*) from operation where state in ('sending', 'unknown', 'parked') and state = 'sending'";
@@ -72,12 +63,11 @@ export class Pause {
     return count > 0 && this.#context.isRunOn ? count : 0;
   }
 
-  /** Pauses, with an audit entry. Where it is paused already nothing changes. Answers the word that counts. */
+  /** Writes an audit entry. If the ledger is already paused, nothing changes, and the earlier pause is returned. */
   async begin(whose: { by: string; reason: string }): Promise<PauseWord & { isNew: boolean }> {
     return await this.#say(true, whose);
   }
 
-  /** Resumes, with an audit entry. Where it is not paused nothing changes: the word is undefined if it never was. */
   async end(whose: { by: string; reason: string }): Promise<(PauseWord & { isNew: boolean }) | undefined> {
     return this.#word() === undefined ? undefined : await this.#say(false, whose);
   }

@@ -22,26 +22,24 @@ const tables = {
   ...scheduleTables,
   ...auditTables,
   ...bookTables,
-  /** Live rows of a table by its name. */
+  /** Number of live rows for each table. */
   tally: table<{ name: string; count: number }>(),
 };
 
-/** The tables of the ledger as they are read: instants are ISO text in UTC, flags are 0 or 1, bodies are JSON text. */
+/** The tables as read: instants are ISO text in UTC, flags are 0 or 1, bodies are JSON text. */
 export interface LedgerTables extends RowsOf<typeof tables>, ResourceTables {}
 
-/** Names every table: where one is missing, or its name was damaged, it cannot be prepared. It is never run. */
+/** A statement that names every table. Preparing it fails if a table is missing; it is never run. */
 export function everyTable(): string {
   const names = [...Object.keys(tables), ...handedIn().resources.flatMap(({ state }) => state?.tables ?? [])];
   return names.map((name) => `select 1 from ${name}`).join(" union all ");
 }
 
-/** Columns of a row of a table, as a statement reads them. */
 export type Row<Table extends keyof LedgerTables, Column extends keyof LedgerTables[Table]> = Pick<
   LedgerTables[Table],
   Column
 >;
 
-/** The same where the statement leaves out rows in which one of them is null. */
 export type FullRow<Table extends keyof LedgerTables, Column extends keyof LedgerTables[Table]> = Full<
   LedgerTables[Table],
   Column

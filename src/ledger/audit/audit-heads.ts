@@ -22,31 +22,25 @@ import { olderCopyCure } from "../../report/next-steps.ts";
 import type { KeptHead } from "./audit-log.ts";
 import { refused } from "../database/damage.ts";
 
-/**
- * How far a ledger is: how many groups of work it has committed, and the last entry of its audit chain (0 and "" before
- * the first).
- */
+/** The state of a ledger: groups of work committed, and the last audit entry (0 and "" before the first). */
 export interface LedgerMark extends KeptHead {
   commit: number;
-  /** Whose record it is, where the head was kept at a configured place. */
   ledger?: string | null | undefined;
-  /** The same as a signed text. */
   checkpoint?: string | undefined;
 }
 
 const headLine = z
   .strictObject({
-    /** Absent in heads of a configured place. */
+    /** Missing in heads from a configured place. */
     commit: z.int().min(0).default(0),
     sequence: z.int().min(0),
     hash: z.string().regex(/^(?:[0-9a-f]{64})?$/),
-    /** Absent before the first entry. */
     root: z
       .string()
       .regex(/^[0-9a-f]{64}$/)
       .optional(),
     at: z.string(),
-    /** Only where the head was kept at a configured place. */
+    /** Only in heads from a configured place. */
     size: z.int().min(0).optional(),
     ledger: z.string().nullable().optional(),
     checkpoint: z.string().optional(),
@@ -54,27 +48,17 @@ const headLine = z
   })
   .refine((line) => (line.sequence === 0) === (line.hash === ""));
 
-/**
- * After so many audit entries or groups the file is flushed to the disk, and looked at whether it has become too long.
- */
+/** The file is flushed, and its size checked, after this many audit entries or groups. */
 const flushEvery = 200;
-/** From this size on the file is made shorter. */
 const longBytes = 512 * 1024;
-/** So many of the newest lines are never left out when it is. */
 const newestKept = 500;
 
-/**
- * The file beside the ledger that keeps how far the ledger is, one JSON line for each group of commits. A ledger that
- * is behind it is an older copy. Copies of it elsewhere make a cut of the chain visible.
- */
+/** One JSON line for each group of commits. It reveals an older copy of the ledger, and cuts of the audit log. */
 export function headsPath(ledgerPath: string): string {
   return `${ledgerPath}.heads`;
 }
 
-/**
- * Writes the file of heads. A line is one write at the end of the file, so that several programs may do it at once, and
- * begins with the end of the line before it, so that one which a crash left half-written takes no other with it.
- */
+/** Programs may append at the same time. A line starts with a newline, so a half-written one spoils no other. */
 export class KeptHeads {
   readonly #path: string;
   #file: { descriptor: number; stat: Stats } | undefined;
@@ -85,10 +69,6 @@ export class KeptHeads {
     this.#path = headsPath(ledgerPath);
   }
 
-  /**
-   * Keeps how far a ledger is that has committed this; true where the file was flushed with it. Throws a Problem with
-   * exit code 65 where the file cannot be written.
-   */
   keep(mark: LedgerMark, at: string): boolean {
     this.#tried(() => {
       const { commit, sequence, hash, root } = mark;
@@ -101,7 +81,6 @@ export class KeptHeads {
     return true;
   }
 
-  /** Has the lines so far on the disk when it returns. */
   flush(): void {
     if (this.#since === 0 || this.#file === undefined) return;
     const { descriptor } = this.#file;
@@ -111,10 +90,7 @@ export class KeptHeads {
     });
   }
 
-  /**
-   * Makes a long file shorter: all of the newest lines stay, and every other one of those before. For the holder of the
-   * run lock alone; others may write lines meanwhile.
-   */
+  /** Drops every second older line. Only for the holder of the run lock; others may append meanwhile. */
   shorten(): void {
     this.#tried(() => {
       const found = statSync(this.#path, { throwIfNoEntry: false });
@@ -133,7 +109,7 @@ export class KeptHeads {
   }
 
   #append(line: string): void {
-    // A file that was moved away or made shorter by another program meanwhile is not where anybody reads.
+    // Another program may have moved or shortened the file meanwhile. Then nobody reads the one that is open.
     for (let tries = 0; tries < 5; tries += 1) {
       const { descriptor, stat } = (this.#file ??= this.#open());
       const written = writeSync(descriptor, line);
@@ -153,22 +129,20 @@ export class KeptHeads {
     return { descriptor, stat };
   }
 
-  /** Not write-file-atomic: a line that another program appends meanwhile is kept, and the folder is flushed too. */
   #shorten(before: Stats): void {
     const short = `${this.#path}.short`;
     rmSync(short, { force: true });
     const old = openSync(this.#path, "r");
     const fresh = openSync(short, "ax", before.mode & 0o777);
     try {
-      // The file stays with its owner and group, and as readable as it was.
+      // The mode of `openSync` is subject to the umask. Owner and group stay too.
       fchmodSync(fresh, before.mode & 0o777);
       const { uid, gid } = fstatSync(fresh);
       if (uid !== before.uid || gid !== before.gid) fchownSync(fresh, before.uid, before.gid);
       writeFileSync(fresh, thinned(readFileSync(old, "utf8")));
       fsyncSync(fresh);
       renameSync(short, this.#path);
-      // Another program may have written into the old file since it was read; whoever writes from now on sees that it
-      // is not the one any more.
+      // Copy lines that another program appended to the old file meanwhile. Later writers notice the replacement.
       const late = readFileSync(old, "utf8");
       if (late !== "") writeFileSync(fresh, late);
       fsyncSync(fresh);
@@ -201,23 +175,16 @@ function thinned(text: string): string {
   return lines.filter((_line, index) => index >= older || index % 2 === 0).join("\n");
 }
 
-/**
- * Everything kept so far, oldest first. A line that a crash left half-written is passed over: nothing was sent after
- * it.
- */
+/** All kept heads, oldest first. Skips a line that a crash left half-written: nothing was sent after it. */
 export function readMarks(path: string): (LedgerMark & { at: string })[] {
   return existsSync(path) ? marksIn(readFileSync(path, "utf8")) : [];
 }
 
-/** The heads in a text; a line that is none is passed over. */
 export function marksIn(text: string): (LedgerMark & { at: string })[] {
   return text.split("\n").flatMap((line) => headIn(line) ?? []);
 }
 
-/**
- * Heads of a copy of the file, of a file that a configured place is, or of what `audit head` printed. Throws a
- * TypeError for a line that somebody changed: only what a crash cut off is passed over.
- */
+/** Heads from a copy or from `audit head`. Skips lines cut off by a crash; throws a TypeError for a changed line. */
 export function readCopiedMarks(text: string): (LedgerMark & { at: string })[] {
   return text.split("\n").flatMap((line, index) => {
     if (!line.startsWith("{")) return [];
@@ -227,7 +194,7 @@ export function readCopiedMarks(text: string): (LedgerMark & { at: string })[] {
   });
 }
 
-/** The number of the first line of a file of heads that is none and that no crash leaves. */
+/** The number of the first line that is no head and that no crash explains. */
 export function spoiledLine(path: string): number | undefined {
   if (!existsSync(path)) return undefined;
   const lines = readFileSync(path, "utf8").split("\n");
@@ -243,22 +210,18 @@ function headIn(line: string): (LedgerMark & { at: string }) | undefined {
   }
 }
 
-/** Whether a crash may have left a line so: it breaks off before its end, or the disk has zeros in its place. */
+/** Whether a crash explains this line: it is cut off, or contains zeros. */
 function isCutOff(line: string): boolean {
   return line === "" || line.includes("\0") || (line.startsWith("{") && !/(?:\}|"at":"[^"]*"[^,]+)$/u.test(line));
 }
 
-/** Heads of the audit chain that were kept so far, oldest first. */
 export function readKeptHeads(path: string): KeptHead[] {
   return readMarks(path)
     .filter((mark) => mark.sequence > 0)
     .map(({ sequence, hash, root, commit, at }) => ({ sequence, hash, root, commit, at }));
 }
 
-/**
- * How far the ledger was as far as its file of heads says. Two programs that write at once may write their lines in any
- * order.
- */
+/** The newest head by commit count: programs that write at the same time may append in any order. */
 export function lastMark(path: string): (LedgerMark & { at: string }) | undefined {
   return readMarks(path).reduce<(LedgerMark & { at: string }) | undefined>(
     (last, mark) => (last === undefined || mark.commit >= last.commit ? mark : last),
@@ -266,7 +229,7 @@ export function lastMark(path: string): (LedgerMark & { at: string }) | undefine
   );
 }
 
-/** A ledger that is gone or empty, where heads were kept, is not begun anew: everything it knew would be done again. */
+/** Refuses to start a new ledger if heads exist for a missing or empty one. All its work would be done again. */
 export function refuseLostLedger(ledgerPath: string): void {
   const heads = headsPath(ledgerPath);
   const last = lastMark(heads);
@@ -281,9 +244,8 @@ export function refuseLostLedger(ledgerPath: string): void {
 }
 
 /**
- * Refuses a ledger that lacks what its file of heads says it had, with exit code 65: an older copy that was put back.
- * What it no longer knows would be done twice. The file is read before the ledger is asked, so that what another
- * program commits meanwhile is no contradiction.
+ * Throws a Problem (exit code 65) for a restored older copy. Reads the file first: another program may commit
+ * meanwhile.
  */
 export function refuseOlderLedger(
   ledgerPath: string,

@@ -7,53 +7,43 @@ import { PerTransaction } from "../database/per-transaction.ts";
 import { Frontier, leafHash } from "./merkle-log.ts";
 import type { AuditTable, AuditTreeTable } from "./tables.ts";
 
-/** One link of the chain as it stands in the table. */
 export type AuditRow = AuditTable;
 
-/** The last entry, and the root of the Merkle tree that ends with it. */
 export interface AuditHead {
   sequence: number;
   hash: string;
   root?: string | undefined;
 }
 
-/** A head as it was kept outside the database: with the size of its tree at a configured place and in a checkpoint. */
+/** A head kept outside the database. A configured place and a checkpoint also keep the size of the tree. */
 export interface KeptHead extends AuditHead {
   size?: number | undefined;
-  /** How many groups of work the ledger had committed, where that was kept with it. */
   commit?: number | undefined;
-  /** When it was kept, where that is known. */
   at?: string | undefined;
 }
 
-/** The format of entries. */
 export const format = 2;
 const saltBytes = 16;
 
-/** So many leaves have their root kept, as a level of the tree. */
 export const tileLevel = 8;
 export const tileLeaves = 2 ** tileLevel;
 
-/** The text of an entry: the JSON array of its fields and the hash before it, which can be read in one way alone. */
+/** The hashed text of an entry: a JSON array of its fields and the previous hash, so that it is unambiguous. */
 export function auditText(row: Omit<AuditRow, "hash">): string {
   const { format: form, sequence, at, kind, subject, body, previous, salt } = row;
   return JSON.stringify([form, sequence, at, kind, subject, body, previous, salt]);
 }
 
-/** An entry as exports and proofs write it: its members in this order and no others. */
+/** An entry as exports and proofs write it. The order of its members is fixed. */
 export function exportedEntry({ format: form, sequence, at, kind, subject, body, previous, hash, salt }: AuditRow) {
   return { format: form, sequence, at, kind, subject, body, previous, salt, hash };
 }
 
-/**
- * The hash of an entry over its canonical text: that of a leaf of the Merkle tree (RFC 9162), so that one hash links
- * the chain and grows the tree.
- */
+/** The hash of an entry, which is also its leaf hash in the Merkle tree (RFC 9162). One hash serves chain and tree. */
 export function auditHash(row: Omit<AuditRow, "hash">): string {
   return leafHash(auditText(row));
 }
 
-/** What an entry says. */
 interface Entry {
   at: string;
   kind: string;
@@ -61,14 +51,14 @@ interface Entry {
   body: JsonObject;
 }
 
-/** What a transaction adds to: the last entry and the tree, which lacks `leaves`. */
+/** The end of the log for one transaction. `leaves` are not in the tree yet. */
 interface Tail {
   head: { sequence: number; hash: string } | undefined;
   tree: Pick<AuditTreeTable, "size" | "roots"> | undefined;
   leaves: string[];
 }
 
-/** Appends entries inside the caller's transaction; the head is read there and never remembered beyond its end. */
+/** Appends entries inside the caller's transaction. The head is never cached beyond it. */
 export class AuditLog {
   readonly #head;
   readonly #tail: PerTransaction<Tail>;
@@ -82,10 +72,7 @@ export class AuditLog {
 
   readonly #allowed: (entry: Entry) => void;
 
-  /**
-   * `allowed` throws where an entry may not be written: the record keeps it for good. `tail`: what the
-   * transaction in progress has read; without it, each entry reads it.
-   */
+  /** `allowed` throws if an entry must not be written. `tail` caches the end of the log for one transaction. */
   constructor(
     database: Database.Database,
     random: Randomness,
@@ -114,7 +101,7 @@ export class AuditLog {
       .pluck();
   }
 
-  /** What names a person (`by`) also says how it is known who that is. */
+  /** An entry that names a person (`by`) also says how that person was identified. */
   append(entry: Entry): Omit<AuditHead, "root"> {
     this.#allowed(entry);
     const tail = this.#tail.get(() => this.#read());
@@ -137,10 +124,7 @@ export class AuditLog {
     return { sequence, hash };
   }
 
-  /**
-   * Adds the entries of this transaction to the Merkle tree, at its end: then none of them is undone any more. Answers
-   * the head, or undefined where there is no entry.
-   */
+  /** Adds this transaction's entries to the Merkle tree. Call it last: no entry may be undone after it. */
   grow(): Required<AuditHead> | undefined {
     const { head, tree, leaves } = this.#tail.get(() => this.#read());
     if (tree === undefined) throw unreadableRow("audit_tree", "1", "size");
@@ -159,7 +143,7 @@ export class AuditLog {
     if (row === undefined) return { head: this.#head.get(), tree: undefined, leaves: [] };
     const { sequence, hash, ...tree } = row;
     if (sequence === null || hash === null) return { head: undefined, tree, leaves: [] };
-    // Entries that the tree lacks are there where some of a transaction was undone.
+    // The tree misses entries if a part of this transaction was undone.
     return { head: { sequence, hash }, tree, leaves: sequence === tree.size ? [] : this.#hashesAfter.all(tree.size) };
   }
 
@@ -172,7 +156,6 @@ export class AuditLog {
   }
 }
 
-/** The roots of the complete subtrees of the tree that the ledger keeps. */
 export function storedRoots({ roots }: Pick<AuditTreeTable, "roots">): string[] {
   return stored<string[]>(roots, "the row of audit_tree");
 }

@@ -7,7 +7,6 @@ import { stored } from "../database/damage.ts";
 import { verifyRecord, type AuditVerdicts } from "./verify-log.ts";
 import type { LedgerContext } from "../context.ts";
 
-/** The append-only, hash-chained record, beside the entries that other concerns append with what they describe. */
 export class Audit {
   readonly #context: LedgerContext;
 
@@ -15,12 +14,12 @@ export class Audit {
     this.#context = context;
   }
 
-  /** Appends an entry that stands for itself, such as a person's decision. */
+  /** Appends an entry without any other change, such as a person's decision. */
   async append(entry: { kind: string; subject: string; body: JsonObject }): Promise<AuditHead> {
     return await this.#context.write(() => this.#context.audit.append({ ...entry, at: this.#context.now }));
   }
 
-  /** What the newest entry of a kind about a subject says. */
+  /** The body of the newest entry of this kind about this subject. */
   said(kind: string, subject: string): JsonObject | undefined {
     return this.#context.read(() => {
       const newest = "select body from audit where subject = +? and kind = +? order by sequence desc limit 1";
@@ -33,23 +32,19 @@ export class Audit {
     return this.#context.read(() => this.#context.audit.head());
   }
 
-  /** A place outside the database has the head of this entry. */
   async headKept(place: string, sequence: number): Promise<void> {
     await this.#context.write(() => this.#places().kept.run({ place, sequence, at: this.#context.now }));
   }
 
-  /** A place outside the database did not get a head. */
   async headNotKept(place: string, problem: string): Promise<void> {
     await this.#context.write(() => this.#places().notKept.run({ place, problem, at: this.#context.now }));
   }
 
-  /** Forgets every other place: it is not configured. */
   async onlyPlaces(places: readonly string[]): Promise<void> {
     if (this.places().every(({ place }) => places.includes(place))) return;
     await this.#context.write(() => this.#places().only.run(JSON.stringify(places)));
   }
 
-  /** The places outside the database that heads were sent to. */
   places(): HeadPlaceTable[] {
     return this.#context.read(() => this.#places().all.all());
   }
@@ -71,7 +66,6 @@ export class Audit {
     };
   }
 
-  /** The hash of an entry; undefined if the log has no entry of that number. */
   hashAt(sequence: number): string | undefined {
     return this.#context.read(() => this.#context.audit.hashAt(sequence));
   }
@@ -80,7 +74,6 @@ export class Audit {
     return entriesOf(this.#context.database);
   }
 
-  /** The whole record, with the tree and the guards that the database keeps and the heads beside it. */
   verify(heads?: readonly AuditHead[]): AuditVerdicts {
     const { database, path } = this.#context;
     return this.#context.readTogether(() =>

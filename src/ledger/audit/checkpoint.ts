@@ -1,34 +1,28 @@
 import { createPrivateKey, createPublicKey, hash, sign, verify, type KeyObject } from "node:crypto";
 
-/**
- * A head of the audit log as a text of its own: a checkpoint of a transparency log (C2SP tlog-checkpoint), signed as
- * a note (C2SP signed-note) with Ed25519. Pure.
- */
+/** A head of the audit log as text: a C2SP tlog-checkpoint, signed as a C2SP signed-note with Ed25519. Pure. */
 export interface Checkpoint {
-  /** Whose record it is: `crm-sync/` and the name of the ledger. */
+  /** `crm-sync/` and the name of the ledger. */
   origin: string;
-  /** Leaves of the Merkle tree, and its root in hexadecimal. */
+  /** The root is in hexadecimal. */
   size: number;
   root: string;
-  /** The last entry and its hash. */
   sequence: number;
   hash: string;
-  /** When it was made, ISO instant. */
   at: string;
 }
 
 const ed25519 = 1;
-/** How a checkpoint begins; a verifier key has a `+` behind it. */
+/** A verifier key has a `+` after it. */
 const originLine = /^crm-sync\/[^\s+]+$/u;
 const signatureLine = /^— (\S+) ([A-Za-z0-9+/=]+)$/u;
 
-/** The text of a checkpoint, which a signature covers. */
 export function checkpointText({ origin, size, root, sequence, hash: last, at }: Checkpoint): string {
   const encoded = Buffer.from(root, "hex").toString("base64");
   return `${[origin, size, encoded, `entry ${sequence}`, `hash ${last}`, `time ${at}`].join("\n")}\n`;
 }
 
-/** A key that signs, from PEM (PKCS #8); undefined where the text is no Ed25519 private key. */
+/** Reads PEM (PKCS #8). Undefined if it is no Ed25519 private key. */
 export function signingKey(pem: string): KeyObject | undefined {
   try {
     const key = createPrivateKey(pem);
@@ -38,34 +32,30 @@ export function signingKey(pem: string): KeyObject | undefined {
   }
 }
 
-/** The checkpoint with its signature. */
 export function signedNote(checkpoint: Checkpoint, key: KeyObject): string {
   const { origin } = checkpoint;
   const text = checkpointText(checkpoint);
   return `${text}\n— ${origin} ${signatureOf(text, origin, key)}\n`;
 }
 
-/** The signature of a text by that name, in base64, with the id of the key before it. */
+/** The signature in base64, after the id of the key. */
 export function signatureOf(text: string, origin: string, key: KeyObject): string {
   return Buffer.concat([keyId(origin, rawKey(key)), sign(null, Buffer.from(text), key)]).toString("base64");
 }
 
-/** What whoever checks a signature needs: name, id and public key, as the signed-note format writes a key. */
+/** The public key in the signed-note format: name, id and key. */
 export function verifierKey(origin: string, key: KeyObject): string {
   const raw = rawKey(key);
   const encoded = Buffer.concat([Buffer.from([ed25519]), raw]).toString("base64");
   return `${origin}+${keyId(origin, raw).toString("hex")}+${encoded}`;
 }
 
-/** A checkpoint that was kept; `isSigned` says whether a key of that form signed it. */
+/** `isSigned` says whether this verifier key signed it. */
 export interface KeptCheckpoint extends Checkpoint {
   isSigned: (verifier: string) => boolean;
 }
 
-/**
- * Reads the checkpoints in a text, whatever stands before each. Throws a TypeError for one that somebody changed, or
- * that breaks off.
- */
+/** Skips other text before each checkpoint. Throws a TypeError if one was changed or is cut off. */
 export function readNotes(kept: string): KeptCheckpoint[] {
   const notes = kept.replaceAll("\r\n", "\n").split(/^(?=crm-sync\/)/mu);
   return notes.flatMap((note) => {
@@ -102,7 +92,6 @@ function readNote(note: string): KeptCheckpoint | undefined {
   };
 }
 
-/** Whether a key signed a text by that name. */
 export function isSignedBy(verifier: string, name: string, text: string, encodedSignature: string): boolean {
   const signature = Buffer.from(encodedSignature, "base64");
   const [keyName, id, ...encoded] = verifier.split("+");

@@ -6,7 +6,6 @@ import { schemaDifferences } from "../database/schema.ts";
 import type { AuditTileTable, AuditTreeTable } from "./tables.ts";
 import type { AuditRecord } from "./verify-log.ts";
 
-/** The Merkle tree as the database keeps it, and what of the schema is not as it was made. */
 export function keptOf(database: Sqlite): Required<Pick<AuditRecord, "tree" | "guardsMissing" | "schemaChanged">> {
   const row = treeRow(database);
   const tiles = database.prepare<[], AuditTileTable>("select number, root from audit_tile order by number").all();
@@ -19,14 +18,12 @@ export function keptOf(database: Sqlite): Required<Pick<AuditRecord, "tree" | "g
   };
 }
 
-/** A row that is gone says nothing of any entry. */
 const noTree = { size: 0, roots: "" };
 
 function treeRow(database: Sqlite): AuditTreeTable | undefined {
   return database.prepare<[], AuditTreeTable>("select * from audit_tree where only_one = 1").get();
 }
 
-/** The tree as it ended with an entry that is there. */
 export function treeEndingWith(database: Sqlite, sequence: number): AuditTreeTable {
   const { rootOf } = provenTree(database);
   const roots: string[] = [];
@@ -39,17 +36,13 @@ export function treeEndingWith(database: Sqlite, sequence: number): AuditTreeTab
   return { only_one: 1, size: sequence, roots: JSON.stringify(roots) };
 }
 
-/** The tree as proofs are made of it. */
 export interface ProvenTree {
   size: number;
   root: string;
   rootOf: SubtreeRoot;
 }
 
-/**
- * The tree of a database, read where a proof needs it: from the roots of complete subtrees, and from the entries of one
- * that is not complete. Everything is of one state where the caller holds one.
- */
+/** Reads only the stored roots and entries that a proof needs. The caller must hold one transaction. */
 export function provenTree(database: Sqlite): ProvenTree {
   const row = treeRow(database);
   if (row === undefined) throw unreadableRow("audit_tree", "1", "size");
@@ -83,17 +76,15 @@ export function provenTree(database: Sqlite): ProvenTree {
   };
 }
 
-/** How far a record is, as an export says it between its entries. */
+/** The state of the log, as an export writes it between entries. */
 export interface TreeCheckpoint {
   entries: number;
   size: number;
   root: string;
 }
 
-/** The Merkle tree of a record, from its entries in their order. */
 export class RecordTree {
   readonly leaves = new Frontier();
-  /** The roots of its complete subtrees of 256 leaves. */
   readonly tiles: string[] = [];
 
   take({ hash }: Pick<AuditRow, "hash">): void {

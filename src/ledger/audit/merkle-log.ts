@@ -1,33 +1,25 @@
 import { hash } from "node:crypto";
 import { sha256 } from "../../base/canonical-json.ts";
 
-/**
- * The Merkle tree of RFC 9162, section 2.1, over SHA-256. Hashes are texts of 64 lower-case hexadecimal characters.
- * Pure.
- */
+/** The Merkle tree of RFC 9162, section 2.1, over SHA-256. Hashes are 64 lower-case hexadecimal characters. Pure. */
 
-/** The root of the tree of no leaf: the hash of nothing. */
 export const emptyRoot = sha256("");
 
-/** The hash of a leaf over the UTF-8 form of a text: 0x00 stands before it. */
+/** The prefix is 0x00. */
 export function leafHash(leaf: string): string {
   return sha256(`\u0000${leaf}`);
 }
 
-/** 0x01 and two hashes. */
 const pair = Buffer.alloc(65, 1);
 
-/** The hash of a node over its two halves: 0x01 stands before them. */
+/** The prefix is 0x01. */
 export function nodeHash(left: string, right: string): string {
   pair.write(left, 1, "hex");
   pair.write(right, 33, "hex");
   return hash("sha256", pair, "hex");
 }
 
-/**
- * A tree that only grows, kept as the roots of its complete subtrees, the largest first: as many as its size has bits
- * set. That is all that another leaf and the root take.
- */
+/** A growing tree, kept as the roots of its complete subtrees, largest first. Appending and the root need no more. */
 export class Frontier {
   #size: number;
   readonly #roots: string[];
@@ -45,7 +37,7 @@ export class Frontier {
     return this.#roots;
   }
 
-  /** Adds a leaf by its hash; answers the root of the complete subtree of `level` that it ends, where it ends one. */
+  /** Returns the root of the complete subtree of `level` that this leaf ends, if it ends one. */
   append(leaf: string, level = 0): string | undefined {
     let root = leaf;
     let ended = level === 0 ? leaf : undefined;
@@ -60,23 +52,22 @@ export class Frontier {
     return ended;
   }
 
-  /** The root of the whole tree. */
   root(): string {
     return this.#roots.length === 0 ? emptyRoot : this.#roots.reduceRight((right, left) => nodeHash(left, right));
   }
 }
 
-/** The largest power of two below a size of two or more: so many leaves are in the left half of a tree. */
+/** The largest power of two below `size` (2 or more): the number of leaves in the left half of a tree. */
 export function leftHalf(size: number): number {
   let half = 1;
   while (half * 2 < size) half *= 2;
   return half;
 }
 
-/** The root of the leaves `from` (in) to `to` (out). */
+/** The root of the leaves from `from` (included) to `to` (excluded). */
 export type SubtreeRoot = (from: number, to: number) => string;
 
-/** What proves that a leaf is in the tree of `size`: the sibling of each node up to the root (RFC 9162, 2.1.3). */
+/** The proof that a leaf is in the tree: the sibling of each node up to the root (RFC 9162, 2.1.3). */
 export function inclusionPath(leaf: number, size: number, rootOf: SubtreeRoot): string[] {
   const path: string[] = [];
   for (let from = 0, to = size; to - from > 1;) {
@@ -92,10 +83,7 @@ export function inclusionPath(leaf: number, size: number, rootOf: SubtreeRoot): 
   return path.reverse();
 }
 
-/**
- * What proves that the tree of `size` begins with the one of `before` (RFC 9162, 2.1.4): nothing where they are the
- * same or the earlier one is empty.
- */
+/** The proof that a tree extends an earlier one (RFC 9162, 2.1.4). Empty if both are equal or `before` is 0. */
 export function consistencyPath(before: number, size: number, rootOf: SubtreeRoot): string[] {
   if (before === 0 || before === size) return [];
   const path: string[] = [];
@@ -115,13 +103,13 @@ export function consistencyPath(before: number, size: number, rootOf: SubtreeRoo
   return path.reverse();
 }
 
-/** The root that the inclusion path of a leaf leads to; undefined where it leads to none (RFC 9162, 2.1.3.2). */
+/** The root that an inclusion path leads to (RFC 9162, 2.1.3.2). Undefined if the path does not fit. */
 export function rootBy(leaf: string, at: { leaf: number; size: number }, path: readonly string[]): string | undefined {
   if (at.leaf >= at.size) return undefined;
   return climbed({ left: leaf, right: leaf, index: at.leaf, last: at.size - 1 }, path)?.right;
 }
 
-/** Whether a consistency path proves that a tree begins with an earlier one (RFC 9162, 2.1.4.2). */
+/** Checks a consistency path: does the tree extend the earlier one? (RFC 9162, 2.1.4.2) */
 export function isGrown(
   before: { size: number; root: string },
   now: { size: number; root: string },
@@ -140,7 +128,7 @@ export function isGrown(
   return roots?.left === before.root && roots.right === now.root;
 }
 
-/** What the siblings on the way up make of a node: the root of the tree that ends with it, and of the whole one. */
+/** Climbs a path. `left`: the root of the tree that ends with the node; `right`: of the whole tree. */
 function climbed(
   from: { left: string; right: string; index: number; last: number },
   path: readonly string[],

@@ -11,16 +11,14 @@ export interface AuditTable {
   body: string;
   previous: string;
   hash: string;
-  /** 32 hexadecimal characters of chance, which are part of the hash. */
+  /** 32 random hexadecimal characters; part of the hash. */
   salt: string;
 }
 
-/** The Merkle tree over the entries, as far as it has grown. One row. */
 export interface AuditTreeTable {
   only_one: 1;
-  /** How many leaves it has: one for each entry. */
   size: number;
-  /** The roots of its complete subtrees, the largest first, as a JSON list. */
+  /** The roots of the complete subtrees, largest first, as a JSON list. */
   roots: string;
 }
 
@@ -30,7 +28,6 @@ export interface AuditTileTable {
   root: string;
 }
 
-/** A place outside the database, and the head that it got last; `problem` where it does not get newer ones. */
 export interface HeadPlaceTable {
   place: string;
   sequence: number | null;
@@ -46,17 +43,17 @@ export const auditTables = {
   head_place: table<HeadPlaceTable>(),
 };
 
-/** Entries that are read together: to read them one by one takes a third longer, and more of them gain little. */
+/** Reading single entries takes a third longer; larger pages gain little. */
 const entriesInPage = 500;
 
-/** The entries of a record in their order, in pages; the caller holds one state of the database. */
+/** All entries in order, read in pages. The caller must hold one transaction. */
 export function* entriesOf(database: Sqlite): Generator<AuditRow, void, void> {
   const after = database.prepare<[number], AuditRow>(
     `select sequence, format, at, kind, subject, body, previous, hash, salt from audit
      where sequence > +? order by sequence limit ${entriesInPage}`,
   );
   let last: number | undefined = Number.MIN_SAFE_INTEGER;
-  // No number beyond those that are told apart is one of ours, and the next page would begin with it again.
+  // A larger sequence is not exact, and its page would repeat for ever.
   while (last !== undefined && last <= Number.MAX_SAFE_INTEGER) {
     const page: AuditRow[] = after.all(last);
     yield* page;

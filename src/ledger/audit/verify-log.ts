@@ -3,7 +3,6 @@ import { RecordTree } from "./kept-tree.ts";
 import type { AuditTreeTable } from "./tables.ts";
 import { z } from "zod";
 
-/** What is wrong with a record, as machines read it. */
 export type AuditFault =
   | "entry-missing"
   | "entry-repeated"
@@ -22,32 +21,27 @@ export type AuditFault =
   | "links-changed"
   | "cut-off";
 
-/** The first entry that does not fit, and why; entry 0 where it is no entry that is wrong. */
+/** The first bad entry. `firstBad` is 0 if no entry is bad. */
 export interface AuditFinding {
   code: AuditFault;
   firstBad: number;
   why: string;
 }
 
-/** Questions to a record, each answered for itself; null where there is nothing to answer it by. */
+/** Each verdict is separate. `null`: there is nothing to check against. */
 export interface AuditVerdicts {
   entries: number;
   head: AuditHead | undefined;
-  /** When the last entry says that it was written. */
   lastAt: string | undefined;
-  /** Entries of which a head stands outside the database. */
   keptHeads: number;
-  /** Entries that were lost where a backup was restored, as the record itself says. */
   lost: readonly LostEntries[];
-  /** Whether nothing is known to be wrong. */
   good: boolean;
   /** Whether nothing was changed. */
   integrity: { good: true } | ({ good: false } & AuditFinding);
-  /** Whether nothing was cut off, as far as the heads outside say. */
+  /** Whether nothing was cut off, as far as kept heads show. */
   completeness: { good: true } | ({ good: false } & AuditFinding) | { good: null; why: string };
 }
 
-/** What is verified: rows in the order of their sequence, and what the database and others keep of them. */
 export interface AuditRecord {
   rows: Iterable<AuditRow>;
   heads: readonly KeptHead[];
@@ -57,16 +51,12 @@ export interface AuditRecord {
         tiles: readonly string[];
       }
     | undefined;
-  /** Guards of the tables that are not there as they were made, by their names. */
   guardsMissing?: readonly string[] | undefined;
-  /** Other parts of the schema that are gone, are others, or are there beside what was made, by their names. */
   schemaChanged?: readonly string[] | undefined;
 }
 
 /**
- * Walks the whole record and compares it with its Merkle tree and with the heads that were kept outside the database.
- * Finds every edit, insert, deletion and swap, and every cut up to the last kept head; the first bad entry is named. A
- * cut after the last kept head cannot be seen by anyone.
+ * Finds every edit and every cut up to the last kept head, and names the first bad entry. Nobody can see a later cut.
  */
 export function verifyRecord(record: AuditRecord): AuditVerdicts {
   const walk = new Walk(record);
@@ -82,7 +72,7 @@ export function verifyRecord(record: AuditRecord): AuditVerdicts {
   const heads = record.heads.filter((head) => !gaps.explain(head));
   const longest = heads.reduce((most, { sequence }) => Math.max(most, sequence), 0);
   const complete = completenessOf(record.heads.length === 0, longest, Math.max(last, entries));
-  // Nothing that was cut off beside them: that some are lost stays so for good.
+  // Known losses stay known for good, so `good: true` is impossible even if nothing else is missing.
   const completeness = gaps.lost.length > 0 && complete.good === true ? { good: null, why: gaps.why } : complete;
   return {
     entries,
@@ -105,14 +95,13 @@ function completenessOf(noHeads: boolean, longest: number, last: number): AuditV
   return { good: false, code: "cut-off", firstBad: last + 1, why };
 }
 
-/** One walk along the record, up to the first entry that does not fit. */
 class Walk {
   entries = 0;
   head: AuditHead | undefined;
   lastAt: string | undefined;
   readonly tree = new RecordTree();
   readonly gaps = new GapsOfRecord();
-  /** Heads that fit no entry, until the record says whether those were lost. */
+  /** Heads that fit no entry. A later entry may explain them as lost. */
   readonly #unfit: KeptHead[] = [];
   readonly #kept: ReadonlyMap<number, readonly KeptHead[]>;
   #wrong: AuditFinding | undefined;
@@ -122,7 +111,7 @@ class Walk {
     this.#kept = Map.groupBy(heads, ({ sequence }) => sequence);
   }
 
-  /** The first that is wrong: a head that does not fit is of an entry before the one where the walk ended. */
+  /** An unfit head always belongs to an entry before the place where the walk ended, so it comes first. */
   get finding(): AuditFinding | undefined {
     const unlike = this.#unfit.find((head) => !this.gaps.explain(head))?.sequence;
     if (unlike === undefined) return this.#wrong;
@@ -183,7 +172,6 @@ function schemaFinding({ guardsMissing = [], schemaChanged = [] }: AuditRecord):
   return { code: "schema-changed", firstBad: 0, why };
 }
 
-/** The tree that the ledger keeps is the one of its entries. */
 function treeFinding({ tree }: AuditRecord, walk: Walk): AuditFinding | undefined {
   if (tree === undefined) return undefined;
   const { row, tiles } = tree;
@@ -199,16 +187,14 @@ function isSame(some: readonly string[], others: readonly string[]): boolean {
   return some.length === others.length && some.every((one, index) => one === others[index]);
 }
 
-/** Entries that were there, and went when a backup was restored. */
+/** Entries that were lost when a backup was restored. */
 export interface LostEntries {
-  /** The first of them. */
   first: number;
-  /** The last of them; null where nobody knows. */
   last: number | null;
-  /** When the last entry that is still there was written, and the last of those that are lost. */
+  /** Times of the last entry before the gap, and of the last lost entry. */
   from: string | null;
   until: string | null;
-  /** The entry that says so, and who had what happened meanwhile read back. */
+  /** The entry about the restore, and the person who had the gap read back. */
   entry: number;
   by: string;
 }
@@ -222,10 +208,7 @@ const gapBody = z.object({
 
 type Gap = z.output<typeof gapBody>;
 
-/**
- * What the record says of backups that were restored: which entries are lost since. Heads of those entries fit nothing,
- * and are told from heads of what was written after that by the count of commits that was kept with them.
- */
+/** Heads of lost entries fit no entry. Their commit count tells them from heads written after the restore. */
 export class GapsOfRecord {
   readonly lost: LostEntries[] = [];
   readonly #gaps: Gap[] = [];
@@ -248,17 +231,15 @@ export class GapsOfRecord {
     });
   }
 
-  /** Whether a head is of an entry that is lost by what the record says. */
   explain({ sequence, commit = 0, at = "" }: KeptHead): boolean {
     return this.#gaps.some(({ from, until, at: begun }) => {
       if (sequence <= from.sequence) return false;
       if (until === null) return at <= begun;
-      // Where a backup was restored several times, entries with higher numbers may have been lost before.
+      // After several restores, entries with higher numbers may have been lost earlier.
       return commit > 0 ? commit <= until.commits : sequence <= until.sequence && at <= begun;
     });
   }
 
-  /** In words. */
   get why(): string {
     const texts = this.lost.map(({ first, last, from, until, entry, by }) => {
       const which = last === null ? `entries from ${first} on` : `the entries ${first} to ${last}`;

@@ -5,41 +5,36 @@ import type { LedgerContext } from "../context.ts";
 import { ledgerBegan } from "../database/began.ts";
 import { closingFactsOf, type ClosedFileTable, type ClosedPeriodTable, type SignOffTable } from "./tables.ts";
 
-/** A person and their reason. */
 interface Whose {
   by: string;
   reason: string;
 }
 
-/** One file that is frozen: its bytes stand beside the ledger under their SHA-256. */
 export type FrozenFile = Omit<ClosedFileTable, "period" | "closing">;
 
-/** What stood in the way, as it was when a person signed it off: its id, and the SHA-256 of what it was. */
+/** A blocker that a person signed off: its id, and the SHA-256 of its facts at that time. */
 interface Signed {
   id: string;
   facts: string;
 }
 
-/** What a period is closed with. */
+/** `asOf` is the time of the knowledge behind the figures. `head` is the head of the audit log that they name. */
 export interface Closing {
   period: { label: string; zone: string; from: string; to: string };
-  /** The moment whose knowledge the figures stand on, and the head of the audit log that they name. */
   asOf: string;
   head: { sequence: number; hash: string; size: number; root: string };
   program: string;
   configuration: string;
   files: readonly FrozenFile[];
-  /** What stood in the way and was signed off. */
   signedOff: readonly Signed[];
 }
 
-/** Which number a closing of a period has. */
 export interface ClosedAs {
   period: string;
   closing: number;
 }
 
-/** Who signed something off as it is, and when; `already`: before this was asked, which wrote nothing then. */
+/** `already`: somebody signed it off earlier, and nothing was written now. */
 export interface SignedAs {
   id: string;
   by: string;
@@ -47,7 +42,6 @@ export interface SignedAs {
   already: boolean;
 }
 
-/** Periods that are closed, what was frozen of them, and what was signed off for it. */
 export class Books {
   readonly #context: LedgerContext;
 
@@ -55,11 +49,7 @@ export class Books {
     this.#context = context;
   }
 
-  /**
-   * Closes a period, with an audit entry that names each frozen file. Throws a Problem where it is closed already, is
-   * not over, was over before the ledger began, shares time with a closed one, is out of their order, or where the
-   * record does not hold the head that its figures name. It is done while the clock is trusted.
-   */
+  /** Throws the Problems of `requireClosable`, and one if the audit log does not contain the head of the figures. */
   async close(
     closing: Closing,
     whose: { by: string; reason: string | undefined },
@@ -112,14 +102,14 @@ export class Books {
   }
 
   /**
-   * Throws a Problem where a period cannot be closed with figures that stand on what was known at `asOf`: it was not
-   * over then, is closed, was over before the ledger began, shares time with a closed one, or is out of their order.
+   * Throws a Problem if the period was not over at `asOf`, is closed, overlaps a closed one, is out of order, or is too
+   * old.
    */
   requireClosable(period: Closing["period"], asOf: string): void {
     this.#context.readTogether(() => this.#requireInOrder(period, asOf));
   }
 
-  /** Opens a closed period again; its closing stays as it is. Throws a Problem where it is not closed. */
+  /** Keeps the row of the closing. Throws a Problem if the period is not closed, or a later one is. */
   async reopen(period: string, { by, reason }: Whose): Promise<ClosedAs> {
     return await this.#context.write(() => {
       const closed = this.#statements().live.get(period);
@@ -147,10 +137,7 @@ export class Books {
     });
   }
 
-  /**
-   * Signs off what stands in the way of a closing, or an exception that does not, with an audit entry. Saying it twice
-   * says nothing more: who signed it off first stands, and is answered.
-   */
+  /** Signs off blockers or exceptions. The first sign-off counts: a second one writes nothing and returns the first. */
   async signOff(
     period: string,
     signed: readonly (Signed & { what?: string; customer?: string })[],
@@ -264,7 +251,7 @@ export class Books {
       before: database.prepare<[{ from: string }], ClosedPeriodTable>(
         `${live} and to_at <= @from order by to_at desc limit 1`,
       ),
-      // The first of them: the books go on where they began.
+      // The earliest reopened period: closing must continue there.
       openedBefore: database.prepare<[{ from: string }], ClosedPeriodTable>(
         "select * from closed_period where reopened_at is not null and to_at <= @from order by from_at limit 1",
       ),

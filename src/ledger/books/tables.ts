@@ -1,10 +1,9 @@
 import { table } from "../database/statements.ts";
 
-/** One closing of a period. Instants are ISO text in UTC; `to_at` belongs to the period no more. */
+/** One closing of a period. Instants are ISO text in UTC; `to_at` is excluded. */
 export interface ClosedPeriodTable {
-  /** As it is asked for, such as `2026-10`. */
   period: string;
-  /** The first is 1; each time it is closed after it was opened again is one more. */
+  /** Starts at 1. Each closing after a reopening adds 1. */
   closing: number;
   zone: string;
   from_at: string;
@@ -12,7 +11,7 @@ export interface ClosedPeriodTable {
   closed_at: string;
   closed_by: string;
   reason: string | null;
-  /** The moment whose knowledge its figures stand on, and the audit entry and the tree that were the last ones then. */
+  /** The time of the knowledge behind the figures, and the last audit entry and tree at that time. */
   as_of: string;
   entry: number;
   entry_hash: string;
@@ -26,7 +25,6 @@ export interface ClosedPeriodTable {
   reopened_reason: string | null;
 }
 
-/** The facts of a closing by the names that its audit entry has for them. */
 export function closingFactsOf(row: ClosedPeriodTable) {
   return {
     zone: row.zone,
@@ -43,24 +41,20 @@ export function closingFactsOf(row: ClosedPeriodTable) {
   };
 }
 
-/** One file of a closing. */
 export interface ClosedFileTable {
   period: string;
   closing: number;
-  /** The name that it is handed out under, such as `orders-2026-10.csv`. */
   name: string;
-  /** The statement, and the format that it was rendered in. */
   kind: string;
   format: string;
   sha256: string;
   bytes: number;
 }
 
-/** Something that stood in the way of a closing, and the person who takes it as it is. */
 export interface SignOffTable {
   period: string;
   blocker: string;
-  /** SHA-256 of what was signed: where the facts are others, it is to be signed anew. */
+  /** SHA-256 of the facts. Changed facts need a new sign-off. */
   facts: string;
   at: string;
   by: string;

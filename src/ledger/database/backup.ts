@@ -7,22 +7,17 @@ import { gapKeys } from "./newest.ts";
 import { pauseKey, pauseOn, type PauseWord } from "../pause.ts";
 import type { Paused } from "../../report/status.ts";
 
-/** How far a copy of the ledger is. */
 export interface CopiedLedger {
-  /** Groups of changes that were committed. */
   commits: number;
-  /** The version of the schema. */
   schema: number;
 }
 
-/** Pages that are copied before others have their turn. */
+/** Pages copied before other work gets a turn. */
 const pagesAtOnce = 2_000;
 
 /**
- * Copies a ledger with SQLite's backup, as it is at one moment, beside a run that goes on writing: its connection stays
- * on the state that it began with, so that what is committed meanwhile begins nothing anew. The copy is one file in
- * rollback mode, which needs no log beside it. `to` must not be there. Throws a Problem with exit code 65 where the
- * ledger cannot be read, and the error of SQLite or of the file system where the copy cannot be written.
+ * Copies a ledger at one moment, during a run. The result is one file in rollback mode; `to` must not exist. Throws a
+ * Problem with exit code 65 if the ledger is unreadable, or the error of SQLite or the file system.
  */
 export async function copyWhileWritten(
   from: string,
@@ -32,7 +27,7 @@ export async function copyWhileWritten(
   const source = openReadOnly(from);
   try {
     source.exec("begin");
-    // The state that is copied is that of the first reading.
+    // The first reading fixes the state, so that later commits do not restart the copy.
     farOf(source);
     createPrivateFile(to);
     await source.backup(to, {
@@ -52,10 +47,7 @@ export async function copyWhileWritten(
   }
 }
 
-/**
- * Looks through a copy page by page and row by row: every page, index and reference is as it should be. Says how far it
- * is. Throws a Problem with exit code 65 where something is wrong.
- */
+/** Checks every page, index and reference of a copy. Throws a Problem with exit code 65 if one is bad. */
 export function requireIntact(path: string): CopiedLedger {
   const copy = connect(path, { readonly: true });
   try {
@@ -71,10 +63,7 @@ export function requireIntact(path: string): CopiedLedger {
   }
 }
 
-/**
- * What a ledger is called, and the hash of one entry of its audit log: null and undefined where it has none. Of any
- * version; it is only read. Throws the error of SQLite where it cannot be.
- */
+/** Name and one hash of a ledger of any version. Throws SQLite's error if it is unreadable. */
 export function ledgerFacts(path: string, sequence = 0): { name: string | null; hash: string | undefined } {
   const database = connect(path, { readonly: true });
   try {
@@ -86,15 +75,14 @@ export function ledgerFacts(path: string, sequence = 0): { name: string | null; 
   }
 }
 
-/** What people said in a ledger that a backup of it lacks: whose data they erased, and the pause that is on. */
+/** Decisions that a backup of the ledger misses: erasures, and the current pause. */
 export interface SaidSince {
   erased: string[];
   paused: Paused | undefined;
-  /** What of it cannot be read. */
   unread: ("erased" | "paused")[];
 }
 
-/** That of a ledger, after an entry of its audit log: as much as can be read of it, as it may be damaged. */
+/** Decisions after an audit entry, as far as readable: the ledger may be damaged. */
 export function saidAfter(path: string, sequence: number): SaidSince {
   const unread: SaidSince["unread"] = [];
   const read = <T>(what: SaidSince["unread"][number], of: (database: Database.Database) => T): T | undefined => {
@@ -118,11 +106,7 @@ export function saidAfter(path: string, sequence: number): SaidSince {
   };
 }
 
-/**
- * Has a copy that is put back say which backup it is of, where it lacks something, so that a rebuild can tell what.
- * `unknown`: nobody knows what was done after it. From the ledger that it is put over it has a pause, and its `name` if
- * it is from before that had one.
- */
+/** `unknown`: nobody knows the changes after the backup. The copy gets the pause and name of the replaced ledger. */
 export function noteRestored(
   path: string,
   note: { backup: string; at: string; unknown: boolean } | undefined,

@@ -1,6 +1,6 @@
 import type { Sqlite } from "./database.ts";
 
-/** When the ledger began: with its first audit entry or its first run. Undefined where it has learned nothing yet. */
+/** The time of the first audit entry or the first run. Undefined if there is neither. */
 export function ledgerBegan(database: Sqlite): string | undefined {
   const began = database
     .prepare<[], string | null>(

@@ -2,15 +2,12 @@ import Database from "better-sqlite3";
 import { exitCodes, messageOf, Problem } from "../../base/errors.ts";
 import type { Json } from "../../base/canonical-json.ts";
 
-/** A Problem with exit code 65: the ledger is not used as it is. */
+/** A Problem with exit code 65: the ledger is not usable. */
 export function refused(code: string, path: string, message: string, cure: string, cause?: unknown): Problem {
   return new Problem({ code, message, cure, place: path, exitCode: exitCodes.ledgerRefused, cause });
 }
 
-/**
- * A row that this program cannot have written as it stands now: the ledger is refused, the row is named, nothing is
- * repaired.
- */
+/** This program cannot have written such a row. The Problem names the row; nothing is repaired. */
 export function unreadableRow(table: string, id: string, column: string, cause?: unknown): Problem {
   return refused(
     "ledger.damaged",
@@ -21,26 +18,25 @@ export function unreadableRow(table: string, id: string, column: string, cause?:
   );
 }
 
-/** SQLite results after which nothing that is written or read can be relied on. */
+/** After these SQLite results no read or write is reliable. */
 const fatal = /^SQLITE_(?:FULL|IOERR|CORRUPT|NOTADB|READONLY|CANTOPEN|PERM|NOMEM|BUSY|PROTOCOL)/u;
 
-/** A ledger of this version that lacks a part of its schema was damaged by somebody. */
+/** A ledger of this version without a part of its schema is damaged. */
 const lacks = /^no such (?:table|column|index):|^table \S+ has no column named /u;
 
-/** Whether an error concerns the ledger as a whole, and not only the piece of work that met it. */
+/** Whether an error concerns the whole ledger, and not only the work that met it. */
 export function isFatal(error: unknown): boolean {
   if (error instanceof Problem) return error.exitCode === exitCodes.ledgerRefused;
   return error instanceof Database.SqliteError && (fatal.test(error.code) || lacks.test(error.message));
 }
 
-/** What the system refused about a file beside the ledger, as SQLite would say it of the ledger itself. */
+/** The SQLite code that matches a file system error of a file beside the ledger. */
 function systemCode(error: unknown): string {
   const code = error instanceof Error && "code" in error ? String(error.code) : "";
   if (code === "ENOSPC") return "SQLITE_FULL";
   return /^(?:EACCES|EPERM|EROFS|EIO|EISDIR|ENOENT|ENOTDIR)$/u.test(code) ? "SQLITE_CANTOPEN" : "";
 }
 
-/** What a failure of SQLite means for people, by its result code. */
 export function databaseProblem(error: unknown, path: string): Problem {
   if (error instanceof Problem) return error;
   const code = error instanceof Database.SqliteError ? error.code : systemCode(error);
@@ -82,16 +78,13 @@ export function databaseProblem(error: unknown, path: string): Problem {
   );
 }
 
-/** What of the platform can belong to one record only, and is said to belong to a second one. */
 const belongsToOne: Record<string, string> = {
   "staff_link.member_global_id": "its globalId belongs to another staff record already",
   "link.enterprise_global_id": "its enterprise belongs to another customer already",
   "placed_order.channel_order_id": "its channel order number belongs to another order already",
 };
 
-/**
- * Two things that the ledger cannot both hold, such as one enterprise for two customers; any other error as it came.
- */
+/** Makes a Problem of a broken constraint, such as one enterprise for two customers. Returns other errors unchanged. */
 export function contradictionIn(error: unknown, what: string): unknown {
   if (!(error instanceof Database.SqliteError) || !error.code.startsWith("SQLITE_CONSTRAINT")) return error;
   const said = Object.entries(belongsToOne).find(([column]) => error.message.includes(column))?.[1] ?? error.message;
@@ -103,7 +96,7 @@ export function contradictionIn(error: unknown, what: string): unknown {
   });
 }
 
-/** Reads a column that this program wrote as JSON; `where` names the row for people, should it be damaged. */
+/** Parses a JSON column that this program wrote. `where` names the row in the message if it is damaged. */
 // oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- the caller knows what this program writes into the column
 export function stored<T>(text: string, where = "a row of the ledger"): T {
   try {

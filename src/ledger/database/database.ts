@@ -16,26 +16,23 @@ import { schema } from "../../../migrations/0001_ledger.ts";
 
 export type Sqlite = Database.Database;
 
-/** Marks a database file as a ledger of ours: `CRMS` in ASCII. */
+/** `CRMS` in ASCII. */
 const applicationId = 0x43524d53;
-/** Before this version SQLite could corrupt a WAL that was reset while being read. */
+/** Older SQLite could corrupt a WAL that was reset while being read. */
 const oldestSqlite = [3, 51, 3];
 
-/** The version of the schema, kept as `user_version`. */
 export const schemaVersion = 1;
 
 export interface OpenOptions {
   busyTimeoutMs?: number | undefined;
-  /** Who may read beside the owner. */
   group?: ReadingGroup | undefined;
-  /** It may lack what was done since, as whoever opens it finds that out. */
+  /** The ledger may miss later changes, because the caller detects the gap. */
   fillsGap?: boolean | undefined;
 }
 
 /**
- * Opens the ledger's database for writing, in WAL mode at full durability; an empty one is given its schema. Throws a
- * Problem with exit code 65 for a file that is not a ledger, has another version of the schema, is damaged, or cannot
- * be made durable, and with exit code 78 where this user may not write.
+ * Opens the ledger in WAL mode at full durability, and makes the schema in an empty file. Throws a Problem with exit
+ * code 65 for an unusable file, and with 78 if this user may not write.
  */
 export function openDatabase(path: string, options: OpenOptions = {}): Sqlite {
   prepareLedgerFile(path);
@@ -63,8 +60,7 @@ export function openDatabase(path: string, options: OpenOptions = {}): Sqlite {
 }
 
 /**
- * Opens the ledger's database for reading. It needs no right to write and writes nothing beside the ledger: see
- * `openForReading`. Throws a Problem with exit code 65 where there is no ledger of this version.
+ * Needs no right to write: see `openForReading`. Throws a Problem (exit code 65) if there is no ledger of this version.
  */
 export function openReadOnly(path: string): Sqlite {
   requireThere(path);
@@ -81,33 +77,29 @@ export function openReadOnly(path: string): Sqlite {
 }
 
 /**
- * Closes the connection that writes, with the log emptied into the ledger. A connection that only reads closes after
- * it: so the last one to close takes away neither the log nor its index, which readers without the right to write need
- * and cannot make.
+ * Empties the log. A reader closes last, so that SQLite keeps `-wal` and `-shm`: readers without the right to write
+ * need these files and cannot make them.
  */
 export function closeDatabase(database: Sqlite, isSound: boolean): void {
   if (!database.open) return;
   let reader: Sqlite | undefined;
   try {
     if (!isSound) return;
-    // A reader that is on keeps the log; it is not waited for.
+    // A reader in progress keeps the log; do not wait for it.
     database.pragma("busy_timeout = 0");
     reader = new Database(database.name, { readonly: true, fileMustExist: true });
-    // A reading of any kind keeps its hold on the log.
+    // Only a connection that has read something holds the log.
     reader.prepare("pragma schema_version").get();
     database.pragma("wal_checkpoint(truncate)");
   } catch {
-    // The log stays as it is, and the next start empties it; a file that was moved away has no readers either.
+    // The log stays, and the next start empties it. A file that was moved has no readers.
   } finally {
     database.close();
     reader?.close();
   }
 }
 
-/**
- * Ledgers up to this size are looked through whole each time they are opened; in larger ones damage is found where it
- * is read.
- */
+/** Larger ledgers are not checked on opening. Their damage shows when it is read. */
 const checkedWholeBytes = 16 * 1024 * 1024;
 
 function requireSound(database: Sqlite, path: string): void {
@@ -159,8 +151,7 @@ function makeDurable(database: Sqlite, path: string): void {
   database.pragma("journal_mode = wal");
   database.pragma("synchronous = full");
   database.pragma("foreign_keys = on");
-  // What a statement may have to undo is kept in memory: a group of work is small, and files for it cost more writes
-  // than the work itself.
+  // Groups of work are small, and temporary files would cost more writes than the work itself.
   database.pragma("temp_store = memory");
   database.pragma("wal_autocheckpoint = 1000");
   database.pragma("journal_size_limit = 67108864");
@@ -177,9 +168,9 @@ function makeDurable(database: Sqlite, path: string): void {
   }
 }
 
-/** Makes the schema in an empty database. A database that another program was faster with is left alone. */
+/** Does nothing if another program made the schema first. */
 function makeSchema(database: Sqlite): void {
-  // Before the schema: a program that ends between the two leaves an empty ledger of ours, not a foreign database.
+  // Set first: a program that dies here leaves an empty ledger, not a foreign database.
   database.pragma(`application_id = ${applicationId}`);
   const make = database.transaction(() => {
     if (!isEmpty(database)) return;

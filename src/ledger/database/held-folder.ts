@@ -4,10 +4,8 @@ import { dirname, join } from "node:path";
 import { exitCodes, Problem } from "../../base/errors.ts";
 import { lockBeside } from "./lock.ts";
 
-/** A folder for what is not finished, for its owner alone. */
 export interface HeldFolder {
   readonly path: string;
-  /** Removes it with what is in it. */
   release(): void;
 }
 
@@ -15,8 +13,7 @@ const beginning = "crm-sync-unfinished-";
 const mostTries = 20;
 
 /**
- * Where what is read from a ledger may be for a moment: beside it, where erasure looks. Who is not its owner makes
- * nothing there that the owner could not remove: that and a folder that only reads leave the temporary folder.
+ * Beside the ledger, where erasure looks. The temporary folder if this user is not the owner or may not write there.
  */
 export function momentaryFolder(ledgerPath: string): string {
   const folder = dirname(ledgerPath);
@@ -37,16 +34,13 @@ function isOwn(uid: number): boolean {
   return uid === (process.geteuid?.() ?? uid);
 }
 
-/**
- * Makes a folder inside another one. It holds a lock that the system frees when the
- * process dies, however it dies: what a dead process left is removed first.
- */
+/** The system frees the folder's lock when the process dies. First removes folders of dead processes. */
 export function holdFolder(parent: string): HeldFolder {
   removeAbandoned(parent);
   for (let tries = 1; ; tries += 1) {
     const path = mkdtempSync(join(parent, beginning));
     const lock = lockOf(path);
-    // Until it was locked, somebody else may have taken it for abandoned.
+    // Before the lock, another process may have removed the folder as abandoned.
     if (lock === undefined && tries < mostTries) continue;
     if (lock === undefined) throw notHeld(parent);
     const release = (): void => {
@@ -57,12 +51,12 @@ export function holdFolder(parent: string): HeldFolder {
   }
 }
 
-/** Whether something in a folder is one that is held, or was. */
+/** Whether this name belongs to a held folder, living or abandoned. */
 export function isHeldFolder(name: string): boolean {
   return name.startsWith(beginning);
 }
 
-/** Removes folders of this user whose process is dead; `before` is told of what is in each. */
+/** Removes this user's folders of dead processes. `before` gets the names inside each. */
 export function removeAbandoned(parent: string, before: (names: string[]) => void = () => {}): void {
   for (const name of namesIn(parent).filter(isHeldFolder)) {
     const path = join(parent, name);
@@ -72,7 +66,6 @@ export function removeAbandoned(parent: string, before: (names: string[]) => voi
       before(namesIn(path));
       rmSync(path, { recursive: true, force: true });
     } catch {
-      // It is in nobody's way: whoever starts next tries again.
     } finally {
       lock.release();
     }
@@ -87,7 +80,7 @@ function namesIn(folder: string): string[] {
   }
 }
 
-/** The lock of such a folder; undefined where a living process has it, it is gone, or it is no folder of this user. */
+/** Undefined if a living process holds the lock, or if this is no folder of this user. */
 function lockOf(path: string): { release: () => void } | undefined {
   try {
     const now = lstatSync(path);

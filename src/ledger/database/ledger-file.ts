@@ -9,10 +9,9 @@ import { holdFolder, momentaryFolder } from "./held-folder.ts";
 
 type Sqlite = Database.Database;
 
-/** What SQLite keeps a ledger in while it is open. */
 export const openSuffixes = ["", "-wal", "-shm"];
 
-/** Makes the ledger's file where there is none, for its owner alone. Throws a Problem where this user may not write. */
+/** Creates the ledger file if missing, readable only by its owner. Throws a Problem if this user may not write. */
 export function prepareLedgerFile(path: string): void {
   const now = statOf(path);
   if (now !== undefined && !now.isFile()) {
@@ -28,17 +27,14 @@ export function prepareLedgerFile(path: string): void {
   }
 }
 
-/** Closes the ledger and what lies beside it to everybody but its owner and the group. */
+/** Lets only the owner and the group read the ledger and the files beside it. */
 export function closeToOthers(path: string, group: ReadingGroup | undefined): void {
-  // What a run keeps there for the first time belongs to the group from the start.
+  // A run creates this file later; it must belong to the group from the start.
   if (group !== undefined) createPrivateFile(headsPath(path));
   for (const suffix of [...openSuffixes, ".heads", ".lock"]) keepPrivate(path + suffix, group);
 }
 
-/**
- * A ledger path that this user may not write is a mistake of the configuration, exit code 78; other failures keep their
- * exit code 65.
- */
+/** A path that this user may not write is a configuration error (exit code 78). Other failures have exit code 65. */
 export function notWritable(path: string, error: unknown): Problem {
   const code = error instanceof Error && "code" in error ? String(error.code) : "";
   if (!/^(?:EACCES|EPERM|EROFS|ENOTDIR|EEXIST)$/u.test(code)) {
@@ -93,14 +89,12 @@ function notReadable(path: string, error: unknown): Problem {
 }
 
 /**
- * Looks through a connection that only reads whether a file that is no SQLite database stands there, before one that
- * writes is opened. The file is never opened by hand: closing it again would drop the locks of every other connection
- * of this process.
+ * Refuses a file that is no SQLite database. Never open the file without SQLite: closing it would drop the locks of all
+ * connections of this process.
  */
 export function requireLedgerFile(path: string): void {
   const reader = connect(path, { readonly: true });
   try {
-    // Only the first page is read: what else stands in the file is looked at once it is open.
     reader.prepare("pragma schema_version").get();
   } catch (error) {
     if (!(error instanceof Database.SqliteError) || error.code !== "SQLITE_NOTADB") return;
@@ -131,11 +125,9 @@ export function connect(path: string, options: Database.Options): Sqlite {
 }
 
 /**
- * A connection that only reads, also for a user who may not write. SQLite reads a ledger in WAL mode through `-wal` and
- * `-shm`, which it makes where they are missing: measured, a user who may read but not write gets on with the two files
- * there (a run on, none on, or after a kill), and fails where one is missing. The program therefore leaves both there
- * when it ends; where they are missing all the same (a backup that was put back), a copy is read. A user who is not the
- * owner never makes files beside the ledger: the owner could not write them.
+ * A reader, also for a user who may not write. Measured: without the right to write, SQLite needs `-wal` and `-shm`,
+ * and cannot make them. So the program leaves both when it ends. If one is missing (a restored backup), this reads a
+ * copy. A user who is not the owner never makes files beside the ledger, because the owner could not write them.
  */
 export function openForReading(path: string): Sqlite {
   if (readsWhereItLies(path)) {
@@ -160,10 +152,7 @@ function readsWhereItLies(path: string): boolean {
 
 const mostCopies = 5;
 
-/**
- * A copy of the ledger and its log in a folder that nobody else may enter; its names are taken away at once, so that
- * nothing of it is left.
- */
+/** Copies the ledger and its log into a private folder. The names are removed at once, so that nothing remains. */
 function openCopy(path: string): Sqlite {
   const folder = holdFolder(momentaryFolder(path));
   try {
@@ -188,7 +177,6 @@ function openCopy(path: string): Sqlite {
   }
 }
 
-/** False where the ledger was written meanwhile, so that the copy may hold a part of it only. */
 function copyWhole(path: string, copy: string): boolean {
   const before = markOf(path);
   copyFileSync(path, copy, constants.COPYFILE_FICLONE);

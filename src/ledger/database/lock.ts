@@ -5,21 +5,16 @@ import { createPrivateFile } from "../../base/private-files.ts";
 import { databaseProblem } from "./damage.ts";
 import type { Sqlite } from "./database.ts";
 
-/**
- * The lock of the run: an exclusive transaction on a file beside the ledger. The system frees it when the process dies,
- * however it dies.
- */
 export interface RunLock {
-  /** Which taking of the lock this is; checked in every group the writer commits. */
+  /** The number of this lock. Every group of the writer checks it. */
   readonly epoch: number;
-  /** Who holds it, as `Host` has it. */
   readonly holder: string | undefined;
   release(): void;
 }
 
 /**
- * Takes the run lock or throws a Problem with exit code 75 at once. The epoch is raised inside the ledger, so that a
- * process that was paused while another took over can no longer write.
+ * The system frees this lock when the process dies. Throws a Problem with exit code 75 if it is taken. The raised epoch
+ * stops a suspended process from writing after another took over.
  */
 export function takeRunLock(ledgerPath: string, ledger: Sqlite, host: Host): RunLock {
   const held = lockBeside(ledgerPath, ".lock", {
@@ -35,7 +30,6 @@ export function takeRunLock(ledgerPath: string, ledger: Sqlite, host: Host): Run
   }
 }
 
-/** Whether somebody holds the run lock of a ledger. */
 export function isRunLockHeld(ledgerPath: string): boolean {
   try {
     lockBeside(ledgerPath, ".lock", {
@@ -50,10 +44,7 @@ export function isRunLockHeld(ledgerPath: string): boolean {
   }
 }
 
-/**
- * Holds the file beside the ledger with that ending until it is released or the process dies. Throws a Problem with
- * exit code 75 at once where another has it: `what` begins its message, which goes on with the ledger's path.
- */
+/** Throws a Problem with exit code 75 if another has the file. `what` starts the message; the ledger's path follows. */
 export function lockBeside(
   ledgerPath: string,
   ending: string,
@@ -86,7 +77,6 @@ export function lockBeside(
   }
 }
 
-/** The key under which `meta` counts how often the run lock was taken. */
 export const epochKey = "epoch";
 
 function raiseEpoch(ledger: Sqlite): number {

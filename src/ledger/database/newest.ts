@@ -3,10 +3,9 @@ import { refuseOlderLedger } from "../audit/audit-heads.ts";
 import { Problem } from "../../base/errors.ts";
 import { refused } from "./damage.ts";
 
-/** The key under which `meta` counts the groups of work that were committed. */
 export const commitsKey = "commits";
 
-/** Refuses an older copy of the ledger that was put back. */
+/** Refuses an older copy of the ledger that was put back, and one with an open gap. */
 export function requireNewest(database: Database.Database, path: string): void {
   requireFilled(database, path);
   refuseOlderLedger(path, {
@@ -16,7 +15,6 @@ export function requireNewest(database: Database.Database, path: string): void {
   });
 }
 
-/** Why no program may write to this ledger although it can be read; undefined for the newest one. */
 export function refusalOf(database: Database.Database, path: string): Problem | undefined {
   try {
     requireNewest(database, path);
@@ -27,10 +25,10 @@ export function refusalOf(database: Database.Database, path: string): Problem | 
   }
 }
 
-/** Under which keys `meta` keeps the last gap, and when it is open: not everything is read back yet. */
+/** Keys in `meta`. `open` exists until a rebuild has read everything back. */
 export const gapKeys = { gap: "gap", open: "gap-open", restored: "restored" } as const;
 
-/** Refuses a restored ledger whose gap is not filled yet: of what a rebuild did not come to, nothing is known. */
+/** Nothing is known of the part that an unfinished rebuild did not reach. */
 function requireFilled(database: Database.Database, path: string): void {
   const since = database.prepare<[string], string>("select value from meta where key = +?").pluck().get(gapKeys.open);
   if (since === undefined) return;
@@ -43,7 +41,6 @@ function requireFilled(database: Database.Database, path: string): void {
   );
 }
 
-/** Counts one more group of work, inside its transaction; the statement answers how many they are now. */
 export function commitCounter(database: Database.Database): Database.Statement<[], { value: string }> {
   return database.prepare<[], { value: string }>(
     `insert into meta (key, value) values ('${commitsKey}', '1')

@@ -13,11 +13,7 @@ function isSame(known: OpenFile): boolean {
   return now?.ino === known.file && now.dev === known.device;
 }
 
-/**
- * The files of an open ledger, as they were when it was opened. SQLite goes on writing into a file that was deleted or
- * moved away, where no later start would read it; so each group of commits begins with a look whether the names still
- * lead to the same files.
- */
+/** SQLite continues to write into a moved file, where no later start reads. So each group first checks the names. */
 export class OpenFiles {
   readonly #path: string;
   readonly #known: OpenFile[] = [];
@@ -34,7 +30,7 @@ export class OpenFiles {
     return this.#known.every(isSame);
   }
 
-  /** Throws a Problem with exit code 65 once one of the files is gone or another one. */
+  /** Throws a Problem with exit code 65 if a file is missing or was replaced. */
   requireSame(): void {
     for (const known of this.#known) {
       if (isSame(known)) continue;

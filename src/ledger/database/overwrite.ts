@@ -2,18 +2,14 @@ import Database from "better-sqlite3";
 import { z } from "zod";
 import type { Sqlite } from "./database.ts";
 
-/** What SQLite answers about a checkpoint. */
 const checkpointed = z.array(z.object({ busy: z.number() }));
 
-/** So long whoever is reading is waited for, in milliseconds. */
+/** How long to wait for readers, in milliseconds. */
 const readersMs = 2_000;
 
-/**
- * Writes the database anew without the bytes of what was deleted or replaced in it, and empties its log. Undefined: it
- * is done; else why not. It takes as long as copying the file, and as much space beside it.
- */
+/** Rewrites the file without deleted bytes. Returns the reason if that failed. Takes the time and space of a copy. */
 export function overwriteFreed(database: Sqlite): string | undefined {
-  // What it sorts into is as large as the ledger, so not into memory.
+  // The temporary data is as large as the ledger, so it must not be in memory.
   database.pragma("temp_store = file");
   const patience = Number(database.pragma("busy_timeout", { simple: true }));
   try {

@@ -1,12 +1,8 @@
-/**
- * A fact of the ledger that a writing transaction reads once: nobody else writes meanwhile. Outside of one, and after
- * some of it was undone, the fact is read again.
- */
+/** A fact that a writing transaction reads once. If a part of the transaction was undone, the fact is read again. */
 export class PerTransaction<Fact> {
   readonly #current: () => number | undefined;
   #kept: { transaction: number; fact: Fact } | undefined;
 
-  /** `current`: the number of the transaction in progress. */
   constructor(current: () => number | undefined) {
     this.#current = current;
   }
@@ -17,7 +13,7 @@ export class PerTransaction<Fact> {
     return this.put(read());
   }
 
-  /** This transaction has just written the fact itself. */
+  /** For a fact that this transaction has just written. */
   put(fact: Fact): Fact {
     const transaction = this.#current();
     this.#kept = transaction === undefined ? undefined : { transaction, fact };

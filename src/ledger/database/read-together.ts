@@ -5,7 +5,7 @@ interface Asked<Answer> {
   reject: (error: unknown) => void;
 }
 
-/** Answers all questions of one turn of the event loop in one reading transaction: its start and end cost once. */
+/** Answers all questions of one turn of the event loop in one reading transaction. */
 export class ReadTogether<Question, Answer> {
   readonly #context: LedgerContext;
   readonly #read: (question: Question) => Answer;
@@ -16,7 +16,7 @@ export class ReadTogether<Question, Answer> {
     this.#read = read;
   }
 
-  /** Rejects if this question could not be read; the others of its turn are answered. */
+  /** Rejects if this question cannot be read; the others are still answered. */
   ask(question: Question): Promise<Answer> {
     const answered = (): Promise<Answer> =>
       new Promise((resolve, reject) => {

@@ -2,7 +2,6 @@ import Database from "better-sqlite3";
 import { schema } from "../../../migrations/0001_ledger.ts";
 import type { Sqlite } from "./database.ts";
 
-/** What is in the schema of a database. */
 interface Made {
   type: string;
   name: string;
@@ -14,10 +13,7 @@ let expected: readonly Made[] | undefined;
 /** A guard is a trigger that refuses a change. */
 const guard = /\braise\(\s*abort\b/u;
 
-/**
- * What of the schema of a ledger is not as the migration makes it, by name: guards that are gone or others, and
- * everything else that is gone, another, or there beside it. SQLite keeps the statements word for word.
- */
+/** Differences from the migration, by name. SQLite keeps the statements verbatim. */
 export function schemaDifferences(database: Sqlite): { guardsMissing: string[]; schemaChanged: string[] } {
   expected ??= madeAnew();
   const found = madeIn(database);
@@ -29,7 +25,7 @@ export function schemaDifferences(database: Sqlite): { guardsMissing: string[]; 
   };
 }
 
-/** What is in one schema and not in the other. A trigger may have the name of a table, and a name may be there twice. */
+/** A trigger may have the name of a table, and a name may occur twice. */
 function lacking(of: readonly Made[], other: readonly Made[]): Made[] {
   const others = new Set(other.map((made) => JSON.stringify(made)));
   return of.filter((made) => !others.delete(JSON.stringify(made)));
@@ -49,7 +45,7 @@ function madeAnew(): readonly Made[] {
   }
 }
 
-/** The statistics that SQLite makes by itself are left out. */
+/** Leaves out SQLite's own statistics tables. */
 function madeIn(database: Sqlite): readonly Made[] {
   return database
     .prepare<[], Made>(

@@ -1,13 +1,12 @@
 /**
- * What an attempt writes of one customer without waiting for each commit. The writer runs work in the order in which it
- * was handed over; after a piece that failed, nothing is written any more that counts on it. Run again with its group,
- * a piece counts as it ends then, and what was handed over before it counts on nothing of it.
+ * The writes of one attempt, without a wait for each commit. After a failed piece, nothing that depends on it is
+ * written. If the group runs again, only the last result of a piece counts.
  */
 export class Sequence {
   #handedOver = 0;
   #failure: { place: number; error: unknown } | undefined;
 
-  /** Work that everything after it counts on. */
+  /** Work that all later work depends on. */
   leads<T>(work: () => T): () => T {
     const place = this.#next();
     return () => {
@@ -21,7 +20,7 @@ export class Sequence {
     };
   }
 
-  /** Work that counts on everything before it. */
+  /** Work that depends on all earlier work. */
   follows<T>(work: () => T): () => T {
     const place = this.#next();
     return () => {
@@ -35,7 +34,7 @@ export class Sequence {
     return this.#handedOver;
   }
 
-  /** Throws what a piece before this one threw. What a later one threw was undone: its group is run again. */
+  /** Throws the error of an earlier piece. A failure at this place or later is void, because its group runs again. */
   #requireUnbrokenBefore(place: number): void {
     if (this.#failure === undefined) return;
     if (this.#failure.place < place) throw this.#failure.error;

@@ -3,16 +3,9 @@ import type { Sqlite } from "./database.ts";
 type Makers = Readonly<Record<string, () => unknown>>;
 export type Prepared<M extends Makers> = { readonly [Name in keyof M]: ReturnType<M[Name]> };
 
-/**
- * The statements of a group of tables. A value that a column is compared with has a sign before it (`id = +?`): SQLite
- * looks at a bare one while it plans, and plans the statement anew when another value is bound; behind the sign it is
- * not seen, and the statement is planned once.
- */
+/** Write `id = +?`, not `id = ?`: for a bare parameter SQLite plans the statement again for each new value. */
 export const statements = {
-  /**
-   * Each is prepared once, when it is first used: a command asks for few of them, and preparing all takes longer than
-   * most of its work.
-   */
+  /** Prepares each statement on first use: a command needs few, and preparing all takes longer than most commands. */
   onUse: <M extends Makers>(makers: M): Prepared<M> => {
     const prepared: Partial<Prepared<M>> = {};
     for (const name of Object.keys(makers) as (keyof M)[]) {
@@ -32,23 +25,18 @@ export const statements = {
 };
 
 type Value = string | number | null;
-/** In the order of their marks, or by their names. */
 type Values = readonly Value[] | Readonly<Record<string, Value>>;
 
 /* oxlint-disable typescript/no-unnecessary-type-parameters, typescript/no-unsafe-type-assertion -- whoever asks knows
    the columns of the text */
 
-/** Statements by their names. */
 export interface Sql<Name extends string> {
   row<Row>(name: Name, values?: Values): Row | undefined;
   rows<Row>(name: Name, values?: Values): Row[];
-  /** The one column of a row. */
   value<Column>(name: Name, values?: Values): Column | undefined;
-  /** Writes, and says how many rows that changed. */
   change(name: Name, values?: Values): number;
 }
 
-/** The statements of these texts, as `statements` has them. */
 export function sqlOf<Texts extends Readonly<Record<string, string>>>(
   database: Sqlite,
   texts: Texts,
@@ -64,7 +52,6 @@ export function sqlOf<Texts extends Readonly<Record<string, string>>>(
 }
 /* oxlint-enable typescript/no-unnecessary-type-parameters, typescript/no-unsafe-type-assertion */
 
-/** A table of the ledger by its name; of its rows only the type is known. */
 export interface Table<Row> {
   readonly row?: Row;
 }
@@ -73,8 +60,8 @@ export function table<Row>(): Table<Row> {
   return {};
 }
 
-/** The rows of tables by name, as kysely takes them. */
+/** The rows of tables by name, as kysely needs them. */
 export type RowsOf<Tables> = { [Name in keyof Tables]: Tables[Name] extends Table<infer Row> ? Row : never };
 
-/** Columns of a row as a statement reads them that leaves out rows in which one of them is null. */
+/** Columns of a row, for a statement that skips rows with a null in them. */
 export type Full<Row, Column extends keyof Row> = { [Name in Column]: NonNullable<Row[Name]> };

@@ -6,24 +6,20 @@ interface Job {
   work: () => unknown;
   resolve: (value: unknown) => void;
   reject: (error: unknown) => void;
-  /** Nobody waits for its commit to go on. */
   rides: boolean;
 }
 
-/** A group for which so many wait is worth a flush of its own. */
+/** A group of this many awaited jobs is flushed at once. */
 const fullEnough = 12;
-/** How many turns of the event loop a smaller group waits for company. */
+/** How many turns of the event loop a smaller group waits for more jobs. */
 const mostTurns = 6;
-/** The same of a group that nobody waits for. */
 const mostTurnsUnawaited = 20;
 
 /**
- * The one writer of the ledger. Each piece of work is a synchronous function; the writer runs a group of them (at most
- * `groupSize`) in one BEGIN IMMEDIATE, and answers after COMMIT, so that full durability costs one flush a group. Where
- * a piece throws, the group is undone and run again with a SAVEPOINT for each, so that what throws is undone alone: a
- * piece may be run twice, and does outside the database nothing that counts twice. When the ledger itself fails
- * (commit, full disk, damage), or what it committed cannot be kept outside it as well, every piece of the group fails
- * and the writer accepts nothing more: what is on disk is then only known to the next start.
+ * The one writer. It commits a group of synchronous jobs in one transaction: full durability costs one flush for each
+ * group. If a job throws, the group runs again with a savepoint for each job. So a job may run twice, and must have no
+ * effect outside the database that counts twice. If the ledger itself fails (commit, full disk, damage, head not kept),
+ * the writer accepts no more jobs. Then only the next start can read the real state.
  */
 export class Writer {
   readonly #database: Sqlite;
@@ -37,7 +33,6 @@ export class Writer {
   readonly #savepoint;
   readonly #release;
   #queue: Job[] = [];
-  /** How many in the queue are waited for. */
   #awaited = 0;
   #scheduled = false;
   #transactions = 0;
@@ -47,9 +42,7 @@ export class Writer {
   #closed = false;
 
   /**
-   * `guard` runs at the beginning of each transaction, `counted` at its end; what that returns is run after the commit,
-   * before anybody is answered.
-   * `timed` makes the commit.
+   * `guard` runs at the start of a transaction, `counted` at its end. The function it returns runs after the commit.
    */
   constructor(
     database: Sqlite,
@@ -72,10 +65,7 @@ export class Writer {
     this.#release = database.prepare("release work");
   }
 
-  /**
-   * Runs `work` inside the next group. Resolves after the commit; rejects with what `work` threw, undone alone. What
-   * `rides` is committed with what somebody waits for, or a little later by itself.
-   */
+  /** Resolves after the commit. A job that `rides` waits for others, or for a short time. */
   write<T>(work: () => T, rides = false): Promise<T> {
     if (this.#broken !== undefined) return Promise.reject(this.#broken);
     if (this.#closed) return Promise.reject(new Error("the ledger is closed"));
@@ -97,7 +87,6 @@ export class Writer {
     });
   }
 
-  /** Lets the event loop turn a few times while the group is small: what comes in by then shares its flush. */
   #schedule(turns = 0): void {
     if (this.#scheduled) return;
     this.#scheduled = true;
@@ -131,7 +120,7 @@ export class Writer {
     if (this.#queue.length > 0) this.#schedule();
   }
 
-  /** The number of the transaction in progress; another one after some of it was undone. */
+  /** The number of the transaction in progress. Undoing a part of it changes the number. */
   get transaction(): number | undefined {
     return this.#transaction;
   }
@@ -142,7 +131,7 @@ export class Writer {
     this.#guard();
   }
 
-  /** False where a piece threw: then all of them are undone. */
+  /** False if a job threw: then all are undone. */
   #commitTogether(group: readonly Job[]): boolean {
     this.#start();
     try {
@@ -157,7 +146,7 @@ export class Writer {
     return true;
   }
 
-  /** The same with each piece undone alone that throws. Answers those, with what they threw. */
+  /** Runs each job in its own savepoint, and returns the jobs that threw. */
   #commitApart(group: readonly Job[]): Map<Job, unknown> {
     const failures = new Map<Job, unknown>();
     this.#start();
@@ -178,7 +167,6 @@ export class Writer {
     return failures;
   }
 
-  /** Throws what a piece threw where it was not the piece that failed, but the ledger. */
   #requireSound(error: unknown): void {
     if (!this.#database.inTransaction || isFatal(error)) throw error;
   }
@@ -196,30 +184,26 @@ export class Writer {
       try {
         this.#database.exec("rollback");
       } catch {
-        // The transaction is gone with the connection; the next start reads what is on disk.
+        // The transaction ended with the connection. The next start reads the state on disk.
       }
     }
     this.break(databaseProblem(error, this.#database.name), group);
   }
 
-  /** Ends the writing: what waits is refused with `problem`, and so is everything later. */
   break(problem: Problem, group: readonly Job[] = []): void {
     this.#broken ??= problem;
     this.#failed.abort(this.#broken);
     for (const job of [...group, ...this.#queue.splice(0)]) job.reject(problem);
   }
 
-  /** Set once the ledger failed: the program then sends nothing more. */
   get broken(): Problem | undefined {
     return this.#broken;
   }
 
-  /** Aborted once the ledger failed: what waits to be sent does not leave. */
   get failed(): AbortSignal {
     return this.#failed.signal;
   }
 
-  /** Runs what is queued and accepts nothing more. */
   close(): void {
     while (this.#queue.length > 0 && this.#broken === undefined) this.#flush();
     this.#closed = true;

@@ -13,20 +13,16 @@ import { holdLife } from "./hold-life.ts";
 import { shownMark } from "./shown-mark.ts";
 import type { AskedNow, Question } from "./what-is-asked.ts";
 
-/** What a person is asked of one customer for one reason, with each operation that waits for the answer. */
 export interface NewQuestion extends Omit<HeldFor, "explanation"> {
   holds: readonly NewHold[];
 }
 
-/** Scopes of which a person may approve everything that one run held. */
+/** Scopes where a person may approve everything that one run held. */
 const scopesOfRuns: ReadonlySet<Question["scope"]> = new Set(["run", "day", "week", "rebuilt"]);
 
 const said = { approve: "approved", reject: "rejected" } as const;
 
-/**
- * What limits and policies stopped, and what people decided of it: the one owner of these questions. `holdLife` says
- * what may become of a hold.
- */
+/** What limits and policies hold, and what people decided. See `holdLife` for the states of a hold. */
 export class Decisions {
   readonly #context: LedgerContext;
   readonly #holds: HoldRows;
@@ -39,9 +35,8 @@ export class Decisions {
   }
 
   /**
-   * Asks a person about what the journal has planned of a customer, a question for each reason. What is held already
-   * stays under its own question, and of what a person rejected nobody is asked; what was shown otherwise before ends,
-   * and is asked anew. Gives the questions that are new.
+   * Makes one question for each reason. Held and rejected operations stay. A changed one gets a new question. Returns
+   * the new questions.
    */
   async ask(whose: Whose, questions: readonly NewQuestion[]): Promise<Question[]> {
     return await this.#context.write(() => {
@@ -61,7 +56,7 @@ export class Decisions {
     });
   }
 
-  /** What was shown otherwise before ends. False: exactly this is asked, or decided, by now; or it is planned no more. */
+  /** Ends outdated holds. False if the same operation is already asked or decided, or is no longer planned. */
   #isToAsk(whose: Whose, hold: NewHold): boolean {
     const replaced = new Set(hold.askedBefore?.map(({ id }) => id));
     const standing = this.#holds.standing(whose);
@@ -72,25 +67,19 @@ export class Decisions {
     return true;
   }
 
-  /** How many operations stay undone because a person rejected them. */
   async rejected(): Promise<number> {
     return this.#context.read(() => this.#holds.rejected());
   }
 
-  /** What is held, approved or rejected of a customer. */
   async standing(whose: Whose): Promise<StandingHold[]> {
     return this.#context.read(() => this.#holds.standing(whose));
   }
 
-  /** Questions of which something is still to be decided or to be carried out, oldest first. */
   async questions(): Promise<AskedNow[]> {
     return this.#context.read(() => this.#holds.questions());
   }
 
-  /**
-   * Ends holds of a customer that the CRM made moot: what they are about changed, or a plan that can be believed has no
-   * such operation.
-   */
+  /** Ends holds that the CRM made moot: their records changed, or a trustworthy plan no longer has the operation. */
   async end(event: "changed" | "unwanted", customer: RecordKey, holds: readonly StandingHold[]): Promise<void> {
     if (holds.length > 0) await this.#context.write(() => this.#end(event, customer, holds));
   }
@@ -107,9 +96,8 @@ export class Decisions {
   }
 
   /**
-   * A person's decision on everything that one question is about, with who it is. What was approved may be rejected
-   * until it is sent; `sent` says of how much it is too late for that. `shown`: the mark of what the person saw; where it is not that of what is left to decide,
-   * a Problem says so.
+   * An approval can be rejected until the call; `sent` counts the late ones. Throws a Problem if `shown` marks another
+   * list.
    */
   async decide(
     id: string,
@@ -132,7 +120,7 @@ export class Decisions {
     });
   }
 
-  /** Decides on these holds of one question. Throws a Problem where one of them is not what was shown any more. */
+  /** Throws a Problem if an approved hold changed since it was shown. */
   #decide(
     verdict: "approve" | "reject" | "withdraw",
     question: Question,
@@ -158,7 +146,6 @@ export class Decisions {
     this.#holds.answered(question.id, at, reason, by);
   }
 
-  /** A person takes the rejection of a question back: it is asked again. */
   async withdraw(id: string, reason: string, by: string): Promise<Question> {
     return await this.#context.write(() => {
       const question = this.#holds.question(id);
@@ -173,10 +160,7 @@ export class Decisions {
     });
   }
 
-  /**
-   * A person's decision on one operation that is held: it alone is carried out by the next run, or, `ofUndo`, by
-   * `apply` with the file of the undo. Throws a Problem where it is not held by itself, or was decided already.
-   */
+  /** The next run sends the operation, or `apply` for an undo. Throws a Problem if it has no hold or is decided. */
   async approveOperation(id: string, reason: string, by: string): Promise<Question> {
     return await this.#context.write(() => {
       const hold = this.#holds.ofOperation(id);
@@ -197,10 +181,8 @@ export class Decisions {
   }
 
   /**
-   * A person's decision on everything that a run held because of its own sum or that of 24 hours or 7 days, or because
-   * the ledger was built anew; what a policy or the limit of an enterprise holds stays held. Gives how many operations
-   * of how many customers were approved. Throws a Problem where nothing of it is held any more, or where it is not what
-   * the person saw, of which `shown` is the mark.
+   * Approves the holds of one run for its own sum, a sum of 24 hours or 7 days, or a rebuild. Holds of a policy or an
+   * enterprise limit stay. Throws a Problem if nothing is held, or if `shown` marks another list.
    */
   async approveRun(
     run: string,
@@ -224,17 +206,16 @@ export class Decisions {
     });
   }
 
-  /** How many different operations of each policy people approved in this ledger. */
   async earned(): Promise<ReadonlyMap<PolicyName, number>> {
     return this.#context.read(() => this.#holds.earned());
   }
 
-  /** What limits hold and nobody answered: it counts along with what comes after it. */
+  /** Undecided holds of limits. They still count against the limits. */
   async askedByLimits(): Promise<readonly { customer: RecordKey; removes: Removes }[]> {
     return this.#context.read(() => this.#holds.askedByLimits());
   }
 
-  /** A rebuild left nothing to be made of a customer, whatever an earlier one that could not read it left open. */
+  /** A rebuild found nothing to do for this customer. Clears an earlier note that it could not be read. */
   async nothingLeftByRebuild(customer: RecordKey): Promise<void> {
     await this.#context.write(() => this.#holds.seenAfterRebuild(customer, this.#context.now));
   }

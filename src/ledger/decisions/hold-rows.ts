@@ -24,14 +24,12 @@ import {
 import type { QuestionTable } from "./tables.ts";
 import { earningDecisions, whatIsAsked, whatIsAskedStatement, type AskedNow, type Question } from "./what-is-asked.ts";
 
-/** An operation that a person is to be asked about, as the journal has planned it. */
 export interface NewHold extends Row<"hold", "kind" | "hash" | "subject"> {
   scope: QuestionTable["scope"];
   reason: string;
   policy: PolicyName | undefined;
   records: readonly RecordReference[];
   removes: Removes;
-  /** What a person was asked about it as it was before. */
   askedBefore?: readonly AskedBefore[] | undefined;
 }
 
@@ -48,13 +46,12 @@ export interface StandingHold {
   state: StandingState;
   removes: Removes;
   records: readonly RecordReference[];
-  /** One of its records is not the one that the person was shown: it changed, went or came back. */
+  /** A record changed, disappeared or came back since the person saw it. */
   changed: boolean;
-  /** It has left, and its outcome is open: nothing stops it any more. */
   sent: boolean;
 }
 
-/** Whose holds: those of what runs do, or of what takes a run back. */
+/** `ofUndo`: holds of an undo instead of holds of runs. */
 export interface Whose {
   customer: RecordKey;
   ofUndo: boolean;
@@ -71,7 +68,7 @@ interface StandingRow extends Row<"hold", "id" | "kind" | "hash" | "policy" | "s
   sent: number;
 }
 
-/** Stands for exactly one version of the record `r`, and for whether the CRM has it. */
+/** Identifies one version of the record `r`, and whether the CRM has it. */
 const mark = "(coalesce(r.version, 0) || ' ' || coalesce(r.changed_at, '') || ' ' || (r.state is 'absent'))";
 const recordOf = `left join record r on r.stream = one.value ->> 'stream' and r.namespace = one.value ->> 'namespace'
   and r.id = one.value ->> 'id'`;
@@ -83,11 +80,10 @@ const standing = "h.state in ('asked', 'approved', 'rejected')";
 const isOf = `${standing} and h.customer_namespace = +? and h.customer_id = +? and h.of_undo = ?`;
 const questionColumns = "id, scope, customer_namespace, customer_id, state, created_at, of_undo";
 
-/** Whether a person approved the operation `operation`, and it was not carried out since. */
 export const isApproved = (operation: string): string =>
   `exists (select 1 from hold h where h.operation_id = ${operation} and h.state = 'approved')`;
 
-/** Every method reads, or runs inside the writer's transaction. */
+/** Writes run inside the writer's transaction. */
 export class HoldRows {
   readonly #statements;
   readonly #audit: Pick<AuditLog, "append">;
@@ -102,7 +98,6 @@ export class HoldRows {
     return row === undefined ? undefined : questionOf(row);
   }
 
-  /** Questions of which something is still to be decided or to be carried out, oldest first. */
   questions(): AskedNow[] {
     const { questions, whatIsAsked: asked } = this.#statements;
     return questions.all().map((row) => {
@@ -116,7 +111,6 @@ export class HoldRows {
     this.#statements.openQuestion.run({ ...named(question), question: id, scope, policy, toEarn, createdAt });
   }
 
-  /** Holds what the journal has planned of a customer. */
   hold(whose: Whose, question: string, hold: NewHold, at: string): void {
     const operation = this.#planned(whose, hold);
     if (operation === undefined) throw new Error("a held operation is in the journal as planned");
@@ -127,7 +121,6 @@ export class HoldRows {
     this.#statements.holdOperation.run(question, at, operation);
   }
 
-  /** Whether the journal has planned it, and nobody was asked about that. */
   isPlanned(whose: Whose, hold: Pick<NewHold, "kind" | "hash">): boolean {
     return this.#planned(whose, hold) !== undefined;
   }
@@ -136,7 +129,7 @@ export class HoldRows {
     return this.#statements.planned.get({ ...named(whose), kind, hash })?.id;
   }
 
-  /** A hold is of this operation, which the journal has planned anew. */
+  /** Moves a hold to the operation that the journal planned again. */
   attach(hold: Pick<StandingHold, "id"> | undefined, operation: string): void {
     if (hold !== undefined) this.#statements.attach.run(operation, hold.id);
   }
@@ -154,18 +147,16 @@ export class HoldRows {
     return row === undefined ? undefined : standingHold(row);
   }
 
-  /** What one run asked about, as far as nobody answered. */
   askedBy(run: string): StandingHold[] {
     return this.#statements.askedBy.all(run).map(standingHold);
   }
 
-  /** What limits hold and nobody answered. */
   askedByLimits(): { customer: RecordKey; removes: Removes }[] {
     const rows = this.#statements.askedByLimits.all();
     return rows.map(({ removes, ...customer }) => ({ customer, removes: stored<Removes>(removes) }));
   }
 
-  /** How many operations stay undone because a person rejected them; what takes a run back is not wanted by the CRM. */
+  /** Operations of runs that a person rejected. Undo operations do not count: the CRM does not want them. */
   rejected(): number {
     return this.#statements.rejected.get()?.count ?? 0;
   }
@@ -174,7 +165,6 @@ export class HoldRows {
     return this.#statements.hasApproved.get(namespace, id) !== undefined;
   }
 
-  /** How a hold of exactly this stands, and in which question; undefined where none does. */
   standsAs(
     { customer, ofUndo }: Whose,
     { kind, hash }: { kind: string; hash: string },
@@ -182,7 +172,7 @@ export class HoldRows {
     return this.#statements.standsAs.get(customer.namespace, customer.id, ofUndo ? 1 : 0, kind, hash);
   }
 
-  /** What an event makes of a hold, by `holdLife`. What is over is given up in the journal with the reason. */
+  /** Applies `holdLife`. If the hold is over or rejected, the journal drops the operation with the reason `why`. */
   happens(
     event: HoldEvent,
     hold: Pick<StandingHold, "id" | "state" | "operation">,
@@ -198,7 +188,7 @@ export class HoldRows {
     return action;
   }
 
-  /** A question stands as its holds do; where that is another way than before, the audit log tells of it. */
+  /** Sets the state of a question from its holds. If it changed, writes an audit entry. */
   answered(question: string, at: string, reason: string, by: string | null): void {
     const states = this.#statements.statesOf.all(question).map(({ state }) => state);
     const state = questionStateOf(new Set(states));
@@ -231,28 +221,27 @@ export class HoldRows {
     });
   }
 
-  /** An operation was carried out, or a service refused it: a person's approval of it is used. */
+  /** The operation was carried out, or a service rejected it. This uses its approval. */
   done(operation: string, at: string): void {
     const hold = this.ofOperation(operation);
     if (hold === undefined) return;
     this.happens("done", hold, at, "carried out");
-    // A person has seen that these records turned to and fro: it is counted anew.
+    // A person has seen the flapping of these records, so the count starts again.
     if (hold.state === "approved")
       for (const { stream, namespace, id } of hold.records) this.#statements.calm.run(stream, namespace, id);
     this.answered(hold.question, at, "carried out", null);
   }
 
-  /** Looks at customers of holds that a record of another customer changed; one of their own does that itself. */
   lookAtChanged(): void {
     this.#statements.lookAtChanged.run();
   }
 
-  /** A person has seen what a rebuild left of a customer to be made: what comes later is not asked about. */
+  /** A person has seen the rest of a rebuild for this customer. Later operations need no question about it. */
   seenAfterRebuild({ namespace, id }: RecordKey, at: string): void {
     this.#statements.seen.run(at, namespace, id);
   }
 
-  /** How many different operations of each policy people approved, and did not reject after that. */
+  /** Different operations that people approved and did not reject later, by policy. */
   earned(): Map<PolicyName, number> {
     return new Map(this.#statements.earned.all().map(({ policy, count }) => [policy, count]));
   }

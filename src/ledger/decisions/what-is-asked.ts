@@ -3,28 +3,25 @@ import { isLimit, noWeight, sumOf, weightText, type HoldScope, type Weight } fro
 import { stored } from "../database/damage.ts";
 import type { QuestionTable } from "./tables.ts";
 
-/** What a person is asked. */
 export interface Question {
   id: string;
   scope: QuestionTable["scope"];
   customer: RecordKey;
   state: QuestionTable["state"];
   createdAt: string;
-  /** It is about what takes a run back: `apply` with the file of the undo carries that out, and no run. */
   ofUndo: boolean;
 }
 
-/** With what of it is open, and why that is held. */
 export type AskedNow = Question & { explanation: string };
 
-/** After every moment. */
+/** Sorts after every instant. */
 const now = "~";
 
-/** Decisions by which a policy is earned: approvals of different operations that nobody rejected after that. */
+/** Approvals that count for a policy: of different operations, and not rejected later. */
 export const earningDecisions = `from decision d join hold e on e.id = d.hold_id
   where d.verdict = 'approve' and d.id = (select max(l.id) from decision l where l.hold_id = e.id)`;
 
-/** How many people hold none but these numbers, of which there is one at least. `numbers`: a query of one column. */
+/** Counts people who hold only these numbers, and at least one. `numbers` is a query of one column. */
 export function peopleWithout(numbers: string): string {
   return `(select count(distinct a.namespace || '/' || a.staff_id) from assignment a
     where a.to_at is null and a.asset_number in (${numbers}) and not exists (select 1 from assignment k
@@ -32,24 +29,21 @@ export function peopleWithout(numbers: string): string {
         and k.asset_number not in (${numbers})))`;
 }
 
-/** How the hold `h` stood before a moment. */
+/** The state of the hold `h` before an instant. */
 export function holdStood(before: string): string {
   return `iif(${before} = '${now}' or h.ended_at < ${before}, h.state, coalesce((select case d.verdict
     when 'approve' then 'approved' when 'reject' then 'rejected' end from decision d
     where d.hold_id = h.id and d.at < ${before} order by d.id desc limit 1), 'asked'))`;
 }
 
-/** How a question stood before a moment, while it was open, approved or rejected. */
+/** The state of a question before an instant, while it was open, approved or rejected. */
 export function questionStood(question: string, before: string): string {
   return `(select replace(stood, 'asked', 'open') from (select ${holdStood(before)} as stood from hold h
     where h.question_id = ${question}.id and h.asked_at < ${before})
     where stood in ('asked', 'approved', 'rejected') order by stood = 'asked' desc, stood limit 1)`;
 }
 
-/**
- * The holds that a question was about before a moment: what was asked while it was open, what was approved or rejected
- * and still waited or stayed, and all of it once it was over.
- */
+/** The holds of a question at that time. Undecided ones win over decided ones; all of them once it was over. */
 export const askedBefore = `was as (
     select h.*, ${holdStood("@before")} as stood from hold h where h.question_id = +@id and h.asked_at < @before),
   asked as (select * from was where coalesce(stood = (select stood from was
@@ -76,20 +70,16 @@ interface AskedRow {
   lastAsset: number;
 }
 
-/** Runs the statement with its named parameters on a connection to the ledger. */
 export type RunsStatement = (statement: string, parameters: { id: string; before: string }) => readonly unknown[];
 
-/** So many reasons a question spells out. */
 const mostReasons = 3;
 
-/** What a question is about, now or before a moment: its operations, the first with why each is planned, and why they are held, in the sums of now. */
 interface WhatIsAsked {
   count: number;
   explanation: string;
   first: { operation: string; reason: string }[];
 }
 
-/** So many operations of a question are named. */
 const mostNamed = 50;
 
 export function whatIsAsked(all: RunsStatement, id: string, before = now): WhatIsAsked {
@@ -107,7 +97,6 @@ export function whatIsAsked(all: RunsStatement, id: string, before = now): WhatI
   return { count: rows.length, explanation: parts.join("; "), first: named };
 }
 
-/** Each reason once, and how many more there are than can be read. */
 function spelledOut(texts: readonly string[]): string[] {
   const all = [...new Set(texts)];
   const more = all.length - mostReasons;

@@ -9,38 +9,31 @@ import { commitsKey, gapKeys } from "../database/newest.ts";
 import { stored } from "../database/damage.ts";
 import { WorkTables } from "../records/work.ts";
 
-/** What the enterprise of a customer shows: its members, and who holds which asset. */
 export interface GapPlace {
   enterpriseGlobalId: string;
   members: readonly string[];
   holders: readonly { assetNumber: string; memberGlobalId: string }[];
 }
 
-/** An operation whose outcome nobody knew when the backup was made. */
 export interface OpenOperation {
   id: string;
   endpoint: string;
   subject: string;
 }
 
-/** What a restore said of the backup that it put back. */
 interface RestoreNote {
   backup: string;
   at: string;
-  /** Nobody knows what was done after it. */
   unknown: boolean;
 }
 
-/** A number of a unit that was set aside, with the channel order number under which its order was placed. */
 export type NumberAside = Known["numbers"][number] & { channelOrderId: string };
 
-/** Orders `p` of a customer that were set aside. */
 const setAside =
   "p.to_at = @at and p.to_at is not null and p.customer_namespace = +@namespace and p.customer_id = +@id";
 
 const open = "('sending', 'unknown', 'parked')";
 
-/** What becomes of each hold that stands: what people decided since is not known. */
 const restored = holdStates
   .flatMap((state) => {
     const then = holdLife[state].restored;
@@ -48,16 +41,14 @@ const restored = holdStates
   })
   .join(" ");
 
-/**
- * What is ended at the instant of the gap, and can be told from what ended otherwise by that. Each takes the instant.
- */
+/** Ends everything at the instant of the gap (`@at`). That instant distinguishes these ends from others. */
 const ended: Readonly<Record<string, string>> = {
   links: "update link set to_at = @at where to_at is null",
   orders: "update placed_order set to_at = @at where to_at is null",
   steps: "update order_step set forgotten_at = @at where forgotten_at is null",
   moved: "update moved_order set ended_at = @at where ended_at is null",
   numbers: "update asset_number set ended_at = @at where fixed_at is not null and ended_at is null",
-  // A number of the pool may have been used since.
+  // A free number may have been used after the backup.
   unusedNumbers: "update asset_number set fixed_at = @at, ended_at = @at, wire_number = number where fixed_at is null",
   amendmentNumbers: "update amendment_number set used_at = @at where used_at is null",
   accounts: "update staff_link set to_at = @at where to_at is null",
@@ -65,7 +56,7 @@ const ended: Readonly<Record<string, string>> = {
   requests: "update manual_request set to_at = @at, due = 0 where to_at is null and due = 1",
   observations: "update observation set to_at = @at where to_at is null",
   differences: "update difference set ended_at = @at where ended_at is null",
-  // Who approved or was asked something may have done so in vain since.
+  // Approvals and questions may have been answered after the backup.
   holds: `update hold set state = case state ${restored} end, ended_at = @at, ended_why = @why
     where state in ('asked', 'approved')`,
   questions: `update question set state = iif(exists (select 1 from hold h where h.question_id = question.id
@@ -75,7 +66,7 @@ const ended: Readonly<Record<string, string>> = {
     where state in ${open} or state in ('planned', 'held')`,
 };
 
-/** Statements over the tables of what is known, all at once. Run inside the writer's transaction. */
+/** Writes run inside the writer's transaction. */
 export class GapStatements {
   readonly #database: Sqlite;
   readonly #resources: StateRows["resources"];
@@ -106,7 +97,7 @@ export class GapStatements {
     return this.#database.prepare<[], string>("select at from audit order by sequence desc limit 1").pluck().get();
   }
 
-  /** An instant at which nothing ended yet. */
+  /** An instant at which nothing has ended yet. */
   momentAfter(now: string): string {
     const taken = this.#database
       .prepare<[{ now: string }], string | null>(
@@ -129,7 +120,7 @@ export class GapStatements {
       .all();
   }
 
-  /** Ends all that is known, and has every customer looked at; answers how much it was of each. */
+  /** Ends all known state and marks every customer for work. Returns the number of rows by name. */
   setAside(at: string, why: string): Record<string, number> {
     const counts: Record<string, number> = {};
     for (const [name, sql] of Object.entries(ended)) {
@@ -152,7 +143,7 @@ export class GapStatements {
       .run(namespace, id, at, "the ledger was restored, and not all customers were looked at");
   }
 
-  /** From here on this ledger is the newest, and open to a rebuild alone. */
+  /** From now on this ledger is the newest one, and only a rebuild may open it. */
   keep(gap: { at: string }, commits: number): void {
     const set = this.#database.prepare(
       "insert into meta (key, value) values (?, ?) on conflict (key) do update set value = excluded.value",
@@ -172,7 +163,7 @@ export class GapStatements {
         [{ namespace: string; id: string; at: string }],
         { namespace: string; id: string; channelOrderId: string; agrees: number }
       >(
-        // One that was moving is read anew: it may stand at several customers.
+        // A moving order is read again: several customers may have it.
         `select p.namespace, p.order_id as id, p.channel_order_id as channelOrderId,
            coalesce(p.agreed_hash, p.body_hash) = r.body_hash and r.state = 'current' as agrees
          from placed_order p
@@ -219,7 +210,7 @@ export class GapStatements {
       );
   }
 
-  /** A number is in use again; `unitStands`: by the unit that had it first as well. */
+  /** `unitStands`: the unit that first had this number also still exists. */
   bringNumber(number: string, unitStands: boolean, at: string): void {
     if (!unitStands) this.#resources.order.numbers.keepEarlier(number, at);
     this.#database
@@ -246,7 +237,6 @@ export class GapStatements {
     this.#each(order, at, null);
   }
 
-  /** Steps, numbers and the order itself, from the one instant to the other. */
   #each({ namespace, id }: RecordKey, to: string | null, from: string | null): void {
     for (const [table, column] of [
       ["placed_order", "to_at"],

@@ -9,35 +9,29 @@ import { notLookedAt } from "../state/unread-customers.ts";
 import type { StateRows } from "../state/registry.ts";
 import { GapStatements, type GapPlace, type NumberAside, type OpenOperation } from "./gap-statements.ts";
 
-/** What is recorded of a placed order. */
 type OrderStanding = Exclude<ReturnType<OpenRows["order"]["standing"]>, undefined | { lost: string }>;
 
-/** What a ledger that was restored lacks: all that was done between the two. */
 export interface GapFacts {
-  /** When what the ledger knew was set aside. */
   at: string;
   from: { commits: number; sequence: number; at: string | null };
-  /** What was there last; null where no head was kept, so that nobody knows. */
+  /** The last known entry. Null if no head was kept: then nobody knows. */
   until: { commits: number; sequence: number; hash: string; at: string } | null;
-  /** Which backup was put back, and when; null where it was put back by hand. */
+  /** Null if somebody restored the backup manually. */
   restored: { backup: string; at: string } | null;
 }
 
-/** A number under which a unit goes on that continues another one. */
 export interface SharedNumber {
   number: string;
-  /** Whether that other one stands as well. */
   unitStands: boolean;
 }
 
-/** Where a customer stood by what the ledger knew when it was restored. */
 interface SetAside {
   orders: { order: RecordKey; channelOrderId: string; agrees: boolean }[];
 }
 
 /**
- * The gap of a restored ledger. At one instant, every row of its state of customers ends. A row that the platform shows
- * exactly so is brought back; everything else is read again. History, audit log, runs, books and private values stay.
+ * At one instant, all state of customers ends. Rows that the platform still shows unchanged come back; the rest is read
+ * again. History, audit log, runs, books and private values stay.
  */
 export class Gap {
   readonly #context: LedgerContext;
@@ -50,12 +44,11 @@ export class Gap {
     this.#statements = new GapStatements(context.database, tables.rows);
   }
 
-  /** Whether the ledger lacks what its file of heads names, or was restored and not all of it is read back yet. */
+  /** Whether the ledger is behind its file of heads, or a rebuild is not finished. */
   isOpen(): boolean {
     return this.#context.read(() => this.#statements.openSince() !== undefined || this.#lacks());
   }
 
-  /** The last gap of this ledger. */
   last(): GapFacts | undefined {
     return this.#context.read(() => {
       const text = this.#statements.gap();
@@ -63,7 +56,7 @@ export class Gap {
     });
   }
 
-  /** When the last call may have left that this ledger knows nothing of; undefined where nobody knows. */
+  /** When the last unknown call may have been sent. Undefined if nobody knows. */
   lastCommitAt(): string | undefined {
     const last = lastMark(headsPath(this.#context.path));
     return last?.at;
@@ -76,11 +69,7 @@ export class Gap {
     return !chained || this.#statements.commits() < last.commit;
   }
 
-  /**
-   * Sets aside all that the ledger knows of customers, once for each restore: links, orders and what stands of them,
-   * numbers, accounts, assignments, what was asked for, held or approved and not carried out, and what was on its way.
-   * From then on everybody but a rebuild is refused until `close`. Gives the operations whose outcome was open.
-   */
+  /** Once for each restore. Until `close`, only a rebuild may write. Returns the operations with an unknown outcome. */
   async begin(by: string): Promise<{ gap: GapFacts; inDoubt: OpenOperation[] }> {
     return await this.#context.write(() => {
       const run = this.#statements;
@@ -120,7 +109,6 @@ export class Gap {
     });
   }
 
-  /** The placed orders of a customer that were set aside, the one that was placed first at the head. */
   async setAside(customer: RecordKey): Promise<SetAside> {
     return this.#context.read(() => {
       const at = this.last()?.at;
@@ -128,7 +116,6 @@ export class Gap {
     });
   }
 
-  /** Whether an order was placed by what the ledger knew, and was not brought back. */
   async wasPlaced(order: RecordKey): Promise<boolean> {
     return this.#context.read(() => {
       const at = this.last()?.at;
@@ -136,10 +123,7 @@ export class Gap {
     });
   }
 
-  /**
-   * Brings an order of a customer back with what stands of it, where `isSo` says of that that the platform shows just
-   * this, and with the `numbers` that it has from earlier units. Answers whether it did.
-   */
+  /** `isSo` says whether the platform shows exactly this. True if the order came back. */
   async bringOrderBack(
     customer: RecordKey,
     order: RecordKey,
@@ -166,7 +150,6 @@ export class Gap {
     });
   }
 
-  /** The numbers that units of orders had by what the ledger knew, where those orders were not brought back. */
   async numbersAside(customer: RecordKey): Promise<NumberAside[]> {
     return this.#context.read(() => {
       const at = this.last()?.at;
@@ -174,7 +157,7 @@ export class Gap {
     });
   }
 
-  /** Has numbers in use again that units which continue others go on under. */
+  /** Brings back numbers under which a unit continues another one. */
   async bringNumbersBack(numbers: readonly SharedNumber[]): Promise<void> {
     if (numbers.length === 0) return;
     await this.#context.write(() => {
@@ -184,10 +167,7 @@ export class Gap {
     });
   }
 
-  /**
-   * Brings the accounts of a customer's people back that M5 shows, and what M6 shows in their hands; and what the
-   * platform acknowledged of the customer, which nothing shows.
-   */
+  /** Brings back accounts that M5 shows, assignments that M6 shows, and acknowledged values, which nothing shows. */
   async bringPeopleBack(customer: RecordKey, shown: GapPlace): Promise<void> {
     await this.#context.write(() => {
       const at = this.last()?.at;
@@ -195,7 +175,6 @@ export class Gap {
     });
   }
 
-  /** Lets everybody write again. */
   async close(by: string, body: JsonObject): Promise<void> {
     await this.#context.write(() => {
       this.#statements.close();

@@ -8,21 +8,19 @@ import type { Json, JsonObject } from "../../base/canonical-json.ts";
 import type { StateChange } from "../../engine/model/state.ts";
 import type { NewRejections } from "./rejections.ts";
 
-/** What the intent of a call tells whoever finds it left in the middle. */
 export interface Intent {
-  /** Who held the run lock when it was sent, as `Host` has it. */
   holder: string | undefined;
-  /** When it was about to be sent, by the clock of who sent it; epoch milliseconds. */
+  /** By the sender's clock, in epoch milliseconds. */
   startedAt: number;
-  /** Until when the service may accept it, epoch milliseconds; undefined where nobody told. */
+  /** Epoch milliseconds. Undefined if the service set no limit. */
   acceptedUntil: number | undefined;
 }
 
-/** Attempts `a` of the operation `o` that left since the run `r` began. */
+/** Attempts `a` of the operation `o` that were sent since the run `r` began. */
 const sentSince = `a.operation_id = o.id and a.started_at >= r.started_at
   and (a.outcome is null or a.outcome <> 'not-sent')`;
 
-/** The attempts of the journal. Every method runs inside the writer's transaction, or reads. */
+/** Writes run inside the writer's transaction. */
 export class AttemptTables {
   readonly #statements;
 
@@ -55,8 +53,8 @@ export class AttemptTables {
         ),
       writingCalls: () =>
         database.prepare<[string], { count: number }>(
-          // Orders of asset numbers (E9) belong to the pool and to no run: those made since it began are its own, as it
-          // holds the lock.
+          // Orders of asset numbers (E9) belong to the pool, not to a run. Those made since the run began are its own,
+          // because it holds the lock.
           `select (select count(*) from operation o, attempt a where o.run_id = r.id and ${sentSince})
            + (select count(*) from operation o, attempt a where o.customer_id = '' and o.created_at >= r.started_at
                and o.run_id is not r.id and ${sentSince}) as count
@@ -65,7 +63,6 @@ export class AttemptTables {
     });
   }
 
-  /** A new attempt: its row, nonce and payload hash, and the state `sending`. */
   start(id: string, begun: Partial<Omit<Intent, "startedAt">> & { nonce: string; wireHash: string; at: string }): void {
     const { nonce, wireHash, at, holder = null, acceptedUntil: until } = begun;
     const acceptedUntil = until === undefined ? null : toInstant(until);
@@ -76,7 +73,6 @@ export class AttemptTables {
     this.#statements.finish.run(at, outcome, httpStatus ?? null, code ?? null, detail ?? null, id);
   }
 
-  /** What the intent of the last attempt tells. */
   left(id: string): Intent {
     const { holder = null, started_at: at = "", accepted_until: until = null } = this.#statements.left.get(id) ?? {};
     return {
@@ -86,13 +82,12 @@ export class AttemptTables {
     };
   }
 
-  /** When the last attempt on a subject ended without a known outcome, epoch milliseconds; 0 where there was none. */
+  /** End of the last attempt with unknown outcome on a subject, in epoch milliseconds; 0 without one. */
   lastUncertain(subject: string): number {
     const { at = null } = this.#statements.lastUncertain.get(subject) ?? {};
     return at === null ? 0 : Date.parse(at);
   }
 
-  /** Writing calls that left during a run. */
   writingCalls(run: string): number {
     return this.#statements.writingCalls.get(run)?.count ?? 0;
   }
@@ -102,7 +97,6 @@ export class AttemptTables {
   }
 }
 
-/** How an attempt ended, for the journal. */
 export interface AttemptEnd {
   outcome: "done" | "rejected" | "not-sent" | "unknown";
   httpStatus?: number | undefined;
@@ -110,24 +104,23 @@ export interface AttemptEnd {
   detail?: string | undefined;
 }
 
-/** What became of an operation: its new state, what is known by it, and its audit entry. Committed together. */
+/** The outcome of an operation, its changes and its audit entry. Committed together. */
 export interface Conclusion {
   state: OperationState;
-  /** The operation as it was read before; when it has moved on since, nothing is concluded. */
+  /** The state that the caller read. If it changed since, nothing is concluded. */
   expected?: { state: OperationState; attempts: number } | undefined;
   attempt?: AttemptEnd | undefined;
-  /** For how long from now on it may still land, milliseconds. */
+  /** How long the call may still take effect, in milliseconds. */
   settleMs?: number | undefined;
-  /** The end of an earlier settle time, which still stands. */
+  /** The end of an earlier settle time that still counts. */
   settleAfter?: string | undefined;
   verdict?: string | undefined;
   evidence?: Json | undefined;
   code?: string | undefined;
   message?: string | undefined;
-  /** The redacted answer, kept where the outcome has to be looked into. */
+  /** The redacted answer, kept if somebody must examine the outcome. */
   answer?: string | undefined;
   changes: readonly StateChange[];
-  /** What was refused of it, so that it is not sent again as it was. */
   rejections?: NewRejections | undefined;
   audit: { kind: string; body: JsonObject };
 }

@@ -2,7 +2,7 @@ import type { Sqlite } from "../database/database.ts";
 import { statements } from "../database/statements.ts";
 import type { Row } from "../tables.ts";
 
-/** Since when times that lie in the future are counted. Writes run inside the writer's transaction. */
+/** When stored times in the future were first noticed. Writes run inside the writer's transaction. */
 export class ClockNoteTables {
   readonly #statements;
 

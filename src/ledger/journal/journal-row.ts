@@ -9,16 +9,14 @@ import type { AttemptFacts } from "../../report/facts.ts";
 import { unreadableRow } from "../database/damage.ts";
 import { type AttemptTable, type OperationState, type OperationTable, operationStates } from "./tables.ts";
 
-/** The verdict on a refused operation of which the platform shows something: only a person ends that. */
+/** Verdict on a rejected operation that the platform shows all the same. Only a person can end it. */
 export const refusedYetShown = "was refused and is shown; waits for a person";
 
-/** The verdict on one that another process left and may still send: that one may only be paused. */
+/** Verdict on an operation of another process that may only be suspended, and may still send it. */
 export const maybePaused = "whoever was sending it may only be paused";
 
-/** An operation as the journal holds it; the context is there once its intent was recorded. */
 export type JournalRow = JournalState & Stored;
 
-/** An operation that was not begun: what counts of it before its call. */
 export interface PlannedRow extends JournalState {
   operation: Omit<ReturnType<typeof operationHead>, "columns">;
 }
@@ -40,35 +38,27 @@ interface JournalState {
   attempts: number;
 }
 
-/** An operation as its table holds it. */
 export type OperationRow = Omit<OperationTable, "position" | "answer_ref" | "claim" | "weight"> & {
   attempts: number;
 };
 
 const attemptsOf = (id: string): string => `(select count(*) from attempt a where a.operation_id = ${id})`;
 
-/** The columns of an operation `o`, as `OperationRow` names them. */
 export const operationColumns = `o.id, o.run_id, o.plan_id, o.question_id, o.customer_namespace, o.customer_id, o.kind,
   o.endpoint, o.stage, o.subject, o.hash, o.state,
   o.target, o.payload, o.wire_hash, o.context, o.reason, o.before, o.after, o.takes_away, o.created_at, o.updated_at,
   o.settle_after, o.verdict, o.evidence, o.outcome_code, o.outcome_message,
   o.records, o.approved, ${attemptsOf("o.id")} as attempts`;
 
-/** The newest operation on a subject in one of these states. */
 export const newestOnSubject = `select o.id from operation o where o.subject = +?
   and o.state in (select value from json_each(?)) order by o.created_at desc, o.id desc limit 1`;
 
-/** What of an operation counts when it is concluded. */
 const standingColumns = `id, run_id, customer_namespace, customer_id, kind, endpoint, subject, hash, state, wire_hash,
   records, question_id, approved, ${attemptsOf("operation.id")} as attempts`;
 
-/** How an operation stands. */
 export const operationStands = `select ${standingColumns} from operation where id = +?`;
 
-/**
- * How an operation stands from now on; nothing where its outcome is known already, or it is not as it was expected.
- * `@reopened`: 1 for one whose refusal is open again.
- */
+/** Changes nothing if the outcome is known or the operation is not as expected. `@reopened`: 1 for a rejected one. */
 export const operationConcluded = `update operation set state = @state, updated_at = @at, settle_after = @settleAfter,
     verdict = coalesce(@verdict, verdict), evidence = coalesce(@evidence, evidence), outcome_code = @code,
     outcome_message = @message, answer_ref = coalesce(@answerRef, answer_ref)
@@ -76,7 +66,6 @@ export const operationConcluded = `update operation set state = @state, updated_
     and (@expected is null or state = @expected and ${attemptsOf("operation.id")} = @attempts)
   returning ${standingColumns}`;
 
-/** A row of these columns. */
 export type StandingRow = Pick<
   OperationRow,
   | "id"
@@ -95,13 +84,9 @@ export type StandingRow = Pick<
   | "attempts"
 >;
 
-/** An attempt as its table holds it. */
 export type AttemptRow = Omit<AttemptTable, "wire_hash" | "holder" | "accepted_until">;
 
-/**
- * The journal row of a table row. Throws a Problem (exit code 65) that names row and column where a column is not what
- * was written.
- */
+/** Throws a Problem (exit code 65) that names row and column if a column is damaged. */
 export function journalRow(row: OperationRow): JournalRow {
   const { kind, columns, ...common } = operationHead(row);
   const read = readOperation(kind, common, columns);
@@ -109,7 +94,6 @@ export function journalRow(row: OperationRow): JournalRow {
   return { ...stateOf(row), ...read.stored };
 }
 
-/** What counts of an operation that was not begun. Throws as `operationHead` does. */
 export function plannedRow(row: OperationRow): PlannedRow {
   const { columns: _, ...operation } = operationHead(row);
   return { ...stateOf(row), operation };
@@ -134,7 +118,7 @@ function stateOf(row: OperationRow): JournalState {
   };
 }
 
-/** Enough of an operation to conclude it, whatever the form of what is sent. Throws as `journalRow` does. */
+/** Enough of an operation to conclude it, even if its payload is unreadable. Throws as `journalRow` does. */
 export function standingOperation(row: StandingRow) {
   const { kind, endpoint } = row;
   if (!isOperationName(kind)) throw unreadableRow("operation", row.id, "kind");
@@ -148,7 +132,7 @@ export function standingOperation(row: StandingRow) {
   };
 }
 
-/** An operation whose columns are JSON, whatever their form. Throws as `journalRow` does. */
+/** Parses the JSON columns without checking their shape. Throws as `journalRow` does. */
 function operationHead(row: OperationRow) {
   return {
     ...standingOperation(row),
@@ -168,7 +152,7 @@ function operationHead(row: OperationRow) {
   };
 }
 
-/** The same for its kind, which needs what was remembered with the intent. Throws as `journalRow` does. */
+/** Needs the context of the intent. Throws as `journalRow` does. */
 export function journalEntry(row: JournalRow): Entry {
   const { id, operation, context } = row;
   if (context === undefined) throw unreadableRow("operation", id, "context");
@@ -183,12 +167,11 @@ function stored(row: StandingRow, column: string, text: string): Json {
   }
 }
 
-/** What an operation takes away, as JSON; null where limits count nothing of it. */
+/** Removed units as JSON; null if no limit counts this operation. */
 export function weightColumn(operation: Pick<Operation, "takesAway" | "weight">): string | null {
   return isTaking(operation) ? JSON.stringify(operation.weight) : null;
 }
 
-/** Records as the journal holds them, always in one order. */
 export function recordsText(records: readonly RecordReference[]): string {
   const nameOf = ({ stream, namespace, id }: RecordReference): string => `${stream}\n${namespace}\n${id}`;
   const kept = records.map(({ stream, namespace, id }) => ({ stream, namespace, id }));
@@ -203,7 +186,6 @@ function storedRecords(row: StandingRow): RecordReference[] {
   return records.data;
 }
 
-/** An attempt as people and readings get it. */
 export function attempt(row: AttemptRow): AttemptFacts {
   return {
     number: row.number,
@@ -217,13 +199,11 @@ export function attempt(row: AttemptRow): AttemptFacts {
   };
 }
 
-/** How many operations are in each state, as columns of one row: grouped rows would be sorted in memory first. */
+/** Counts as columns of one row: grouped rows would be sorted in memory first. */
 export const stateCounts = operationStates.map((state) => `sum(state = '${state}') as ${state}`).join(", ");
 
-/** Null where there is no operation at all. */
 export type StateCounts = Record<OperationState, number | null>;
 
-/** The states that are there, with their number. */
 export function foundStates(counts: StateCounts | undefined): Record<string, number> {
   const found: Record<string, number> = {};
   for (const state of operationStates) {
@@ -236,8 +216,7 @@ export function foundStates(counts: StateCounts | undefined): Record<string, num
 const mayHold = (column: string): string => typeIn(column, ({ can }) => can.afterRefusal !== undefined);
 
 /**
- * Calls of an order that were refused and may have done something all the same, the last one first. Once a later one
- * went through, what is shown of the order is that.
+ * Rejected calls that may have had an effect, newest first. None after a later successful call, which explains them.
  */
 export function refusedOrdersOf(columns: string): string {
   return `select ${columns} from operation_record i join operation o on o.id = i.operation_id

@@ -34,20 +34,18 @@ export { journalEntry, maybePaused, refusedYetShown } from "./journal-row.ts";
 export type { JournalRow, PlannedRow } from "./journal-row.ts";
 
 type Standing = Pick<JournalRow, "state" | "attempts" | "runId" | "wireHash" | "questionId"> & {
-  /** A person approved it. */
   approved: boolean;
   operation: ReturnType<typeof standingOperation>;
 };
 
-/** Whether an operation waits for a person itself, or for the run that carries out what a person approved. */
+/** Whether a person was asked about this operation, or approved it and a run must send it. */
 const isHeld = `exists (select 1 from hold h where h.operation_id = operation.id and h.state in ('asked', 'approved'))`;
 
-/** The journal: operations and attempts. Every method runs inside the writer's transaction, or reads. */
+/** Writes run inside the writer's transaction. */
 export class JournalTables {
   readonly attempts: AttemptTables;
   readonly #statements;
 
-  /** In one piece: a table of statements. */
   constructor(database: Sqlite) {
     this.attempts = new AttemptTables(database);
     this.#statements = statements.onUse({
@@ -66,7 +64,7 @@ export class JournalTables {
         ),
       sending: () =>
         database.prepare(
-          // What was planned before rests on what stood then: its end and what it removes are those of now.
+          // The planned values are of an earlier state, so the present removals and result replace them.
           `update operation set state = 'sending', wire_hash = ?, context = ?, run_id = ?, updated_at = ?,
              verdict = null, reason = ?, after = ?, takes_away = ?, weight = iif(state = 'unknown', weight, ?),
              approved = max(approved, ${isApproved("operation.id")})
@@ -224,10 +222,7 @@ export class JournalTables {
     }
   }
 
-  /**
-   * How the operation stands from now on. Undefined where its outcome is known already, or where it is not as it was
-   * expected: then nothing changed of it.
-   */
+  /** Undefined if the outcome is known or the operation is not as expected: then nothing changed. */
   finish(
     id: string,
     fields: Omit<Conclusion, "settleMs" | "changes" | "rejections" | "audit"> & { reopened?: true },
@@ -261,12 +256,10 @@ export class JournalTables {
     return id === undefined ? undefined : this.byId(id);
   }
 
-  /** Orders of which an E5 was refused, newest first. */
   refusedOrders(order: RecordKey): JournalRow[] {
     return this.#statements.refusedOrders.all(order.namespace, order.id).map(journalRow);
   }
 
-  /** How many attempts of a kind have left for a record with no known outcome, since a person decided on one. */
   sendingsInDoubt(record: RecordReference, kind: OperationName): number {
     const { stream, namespace, id } = record;
     return this.#statements.sendings.get({ stream, namespace, id, kind })?.count ?? 0;
@@ -276,7 +269,7 @@ export class JournalTables {
     this.#statements.evidence.run(JSON.stringify(evidence), id);
   }
 
-  /** How an operation stands, whatever the form of what is sent. */
+  /** Readable even if the payload is not. */
   standing(id: string): Standing | undefined {
     const row = this.#statements.standing.get(id);
     return row && standingOf(row);
@@ -299,24 +292,21 @@ export class JournalTables {
     return this.#statements.plannedOf.all(customer.namespace, customer.id, ofUndo ? 1 : 0).map(plannedRow);
   }
 
-  /** What was planned and never begun gives way to a new plan; what waits for a person goes on waiting. */
+  /** Drops planned operations before a new plan. Held ones keep waiting. */
   drop({ namespace, id }: RecordKey, at: string, why: string, hash: string | null = null): number {
     return this.#statements.drop.run(at, why, namespace, id, hash, hash).changes;
   }
 
-  /** Waits with what a person is asked about. */
   hold(id: string, question: string, at: string): void {
     this.#statements.hold.run(question, at, id, question);
   }
 
-  /** What waited with what a person is asked about, but these, waits no more. */
   giveUpWaiting({ customer, ofUndo }: Whose, kept: readonly string[], at: string): void {
     const { namespace, id } = customer;
     this.#statements.giveUpWaiting.run(at, namespace, id, ofUndo ? 1 : 0, JSON.stringify(kept));
   }
 
-  /** What was removed since `at` without an approval, or may have been, by kind, and the seats in it. */
-  /** Of a run that came later and has an earlier time all of it counts: the clock was set back then. */
+  /** Also counts all of a later run with an earlier time: its clock was set back. */
   takenSince(since: string, now: string): { kind: OperationName; count: number; seats: number }[] {
     return this.#statements.takenSince.all({ since, now });
   }

@@ -26,14 +26,12 @@ import type { RejectionTables } from "./rejections.ts";
 import type { WorkTables } from "../records/work.ts";
 import { UniquenessChecks } from "./uniqueness.ts";
 
-/** What we did: intents, attempts, outcomes, what is planned or open, and what services refused. */
 export class Journal {
   readonly #context: LedgerContext;
   readonly #journal: JournalTables;
   readonly #claims: UniquenessChecks;
   readonly #clockNotes: ClockNoteTables;
   readonly #rejections: RejectionTables;
-  /** Whether the ledger has any rejection. */
   readonly #hasRejections: PerTransaction<boolean>;
   readonly #work: WorkTables;
   readonly #changes: ChangeTables;
@@ -68,11 +66,7 @@ export class Journal {
     this.#ofRuns = new RunOperations(context.database);
   }
 
-  /**
-   * Records the intent to send: the operation (new, or planned before), one attempt with nonce and payload hash, state
-   * `sending`. Secrets that the payload needs for the first time are sealed in the same transaction. Resolves after the
-   * commit; only then may a byte leave.
-   */
+  /** Commits operation, attempt and newly sealed secrets. Only after it resolves may a byte be sent. */
   intend(entry: {
     operation: Operation;
     id?: string | undefined;
@@ -82,13 +76,11 @@ export class Journal {
     acceptedUntil?: Intent["acceptedUntil"];
     context: JsonObject;
     sealed?: readonly SealedValues[] | undefined;
-    /** The saved plan that it is applied from: each operation of one is applied by one run. */
+    /** The saved plan. Only one run may apply each operation of it. */
     plan?: string | undefined;
-    /** It takes a run back. */
     ofUndo?: boolean | undefined;
-    /** What a person approved of it. */
     hold?: Pick<StandingHold, "id"> | undefined;
-    /** What it counts on that is not committed yet: it is refused where that failed. */
+    /** Earlier work that is not committed yet. If it fails, this intent is refused. */
     after?: Sequence | undefined;
   }): Promise<string> {
     const id = entry.id ?? this.#context.ids.next("op");
@@ -116,19 +108,17 @@ export class Journal {
   }
 
   /**
-   * Records what became of an operation: outcome, ledger changes and audit entry in one transaction, and gives the
-   * instant that they bear. Throws a Problem `ledger.contradiction` where the changes cannot stand beside what the
-   * ledger knows; nothing is recorded then.
+   * One transaction. Throws a Problem `ledger.contradiction`, and records nothing, if `changes` contradict the ledger.
    */
   conclude(id: string, conclusion: Conclusion): Promise<string> {
     return this.#context.write(() => withContradiction(id, () => this.#conclude(id, conclusion, this.#context.now)));
   }
 
-  /** The same without waiting for the commit, which comes with that of what is written next. */
+  /** Like `conclude`, without waiting for the commit. */
   concludeAhead(id: string, conclusion: Conclusion, sequence: Sequence): { at: string; committed: Promise<void> } {
     const at = this.#context.now;
     const work = sequence.leads(() => withContradiction(id, () => void this.#conclude(id, conclusion, at)));
-    // What was handed over before it may be what the ledger cannot hold.
+    // The contradiction may come from earlier work of the sequence.
     return { at, committed: this.#context.ride(() => withContradiction(id, work)) };
   }
 
@@ -169,7 +159,6 @@ export class Journal {
     return at;
   }
 
-  /** Why an operation cannot be concluded. */
   #movedOn(id: string): Error {
     const row = this.#journal.standing(id);
     if (row === undefined) return new Error(`operation ${id} is not in the journal`);
@@ -188,25 +177,22 @@ export class Journal {
         });
   }
 
-  /**
-   * Keeps what a reading showed about an operation that is not settled by it; what is concluded by now keeps what it
-   * was concluded on.
-   */
+  /** Keeps evidence of a reading that settles nothing. A concluded operation keeps its own evidence. */
   async noteEvidence(id: string, evidence: Json): Promise<void> {
     await this.#context.write(() => this.#journal.noteEvidence(id, evidence));
   }
 
-  /** How many attempts of a kind may have left for a record without a known outcome since a person decided last. */
+  /** Attempts that may have been sent with an unknown outcome, since the last decision of a person. */
   async sendingsInDoubt(record: RecordReference, kind: OperationName): Promise<number> {
     return this.#context.read(() => this.#journal.sendingsInDoubt(record, kind));
   }
 
-  /** The refused E5 operations of an order, newest first. */
+  /** Rejected E5 operations of an order, newest first. */
   refusedOrders(order: RecordKey): JournalRow[] {
     return this.#context.read(() => this.#journal.refusedOrders(order));
   }
 
-  /** A refused operation of which the platform shows something waits for a person: its outcome is open again. */
+  /** Reopens a rejected operation that the platform shows. A person must decide it. */
   async reopenRefused(id: string, reason: string, evidence: Json): Promise<void> {
     await this.#context.write(() => {
       const row = this.#journal.byId(id);
@@ -230,7 +216,6 @@ export class Journal {
     return this.#context.read(() => this.#journal.byId(id));
   }
 
-  /** The newest operation on a subject in one of these states. */
   async newestOn(subject: string, states: readonly OperationState[]): Promise<JournalRow | undefined> {
     return this.#context.read(() => this.#journal.newestOn(subject, states));
   }
@@ -239,12 +224,10 @@ export class Journal {
     return this.#context.read(() => this.#journal.attempts.of(id));
   }
 
-  /** What the last intent of an operation tells whoever finds it, and who that is. */
   async left(id: string): Promise<Intent & { taker: string | undefined }> {
     return { ...this.#context.read(() => this.#journal.attempts.left(id)), taker: this.#context.holder };
   }
 
-  /** All operations that are sending, unknown or parked, oldest first. */
   async open(): Promise<JournalRow[]> {
     return this.#context.read(() => this.#journal.open());
   }
@@ -253,7 +236,6 @@ export class Journal {
     return this.#context.read(() => this.#journal.openOf(customer));
   }
 
-  /** What a run carried out, newest first. */
   async doneOf(run: string): Promise<JournalRow[]> {
     return this.#context.read(() => this.#ofRuns.doneOf(run));
   }
@@ -262,17 +244,16 @@ export class Journal {
     return this.#context.read(() => this.#ofRuns.newestWithDone());
   }
 
-  /** The ids of all operations that wait for a person, or with what does. */
+  /** Operations that wait for a person, alone or with another one. */
   async held(): Promise<string[]> {
     return this.#context.read(() => this.#ofRuns.held());
   }
 
-  /** What is planned or held of a customer, of what runs do or of what takes a run back. */
   async plannedOf({ customer, ofUndo }: Whose): Promise<PlannedRow[]> {
     return this.#context.read(() => this.#journal.plannedOf(customer, ofUndo));
   }
 
-  /** Writes planned operations, to be released when limits are judged. `holds`: what is held already, by hash. */
+  /** Plans operations until limits are checked. `holds`: existing holds by hash. */
   async plan(entry: {
     runId: string | null;
     planId?: string | null;
@@ -291,18 +272,11 @@ export class Journal {
     });
   }
 
-  /**
-   * Gives up operations of a customer that are planned and have not begun, all or the one of a hash. What waits for a
-   * person goes on waiting.
-   */
   async drop(customer: RecordKey, why: string, hash?: string): Promise<number> {
     return await this.#context.write(() => this.#journal.drop(customer, this.#context.now, why, hash));
   }
 
-  /**
-   * Keeps what of a customer waits with something that a person is asked about, under that question, and gives up what
-   * waited so before and does no more. Gives what the journal did not have yet.
-   */
+  /** Holds operations that must wait with a question, and drops those that no longer do. Returns the new ones. */
   async waitWith(
     { customer, ofUndo }: Whose,
     by: { runId: string; planId: string | null },
@@ -323,37 +297,33 @@ export class Journal {
   }
 
   /**
-   * How much was taken away since an instant without a person's approval, or may have been: what is in doubt counts,
-   * and so does what the clock says lies in the future, or was sent later with a clock that was set back. Both instants
-   * are of a clock that is trusted: no other one ends a window.
+   * Without approved ones. Counts unknown outcomes, future times, and later runs with an earlier clock. Both instants
+   * must be of a trusted clock: no other clock may end a window.
    */
   async takenSince(since: string, now: string): Promise<Record<TakenThing, number>> {
     return this.#context.read(() => takenOf(this.#journal.takenSince(since, now)));
   }
 
-  /** When the last call on a subject ended with an unknown outcome, epoch milliseconds; 0 where there was none. */
+  /** End of the last call with an unknown outcome, in epoch milliseconds; 0 without one. */
   async lastUncertain(subject: string): Promise<number> {
     return this.#context.read(() => this.#journal.attempts.lastUncertain(subject));
   }
 
-  /** Writing calls that left during a run, by the attempts of the journal. */
   async writingCallsOf(run: string): Promise<number> {
     return this.#context.read(() => this.#journal.attempts.writingCalls(run));
   }
 
-  /** How many operations of a run, and of those it carried in, are in each state. */
   async statesOf(run: string, carriedIn: readonly string[]): Promise<Record<string, number>> {
     return this.#context.read(() => this.#journal.operationStates(run, carriedIn));
   }
 
-  /** A person wants what was refused in this scope tried once more; what it is about is worked on by this run. */
   async retryRejected(scope: { customer?: RecordKey; order?: RecordKey; source?: string }): Promise<void> {
     await this.#context.write(() => this.#rejections.ask(scope));
   }
 
   /**
-   * Makes the run look at customers without a changed record. A rejection that may pass is tried again a few times. A
-   * hold about a record that moved to another customer and changed there can no longer be approved, so it is made anew.
+   * Marks customers with a rejection that may pass, or a hold about a record that moved away and changed. Such a hold
+   * cannot be approved, so the run makes a new one.
    */
   async lookAgain(): Promise<void> {
     await this.#context.write(() => {
@@ -362,10 +332,7 @@ export class Journal {
     });
   }
 
-  /**
-   * When an instant of ours was first met from which a wrong clock cannot count: what was to be counted from there is
-   * counted from here. Epoch milliseconds. Kept, so that the next process goes on counting.
-   */
+  /** Epoch milliseconds. If a wrong clock put `instant` into the future, counts from when that was noticed. */
   async countedFrom(key: string, instant: number): Promise<number> {
     const now = Date.parse(this.#context.now);
     const kept = this.#context.read(() => this.#clockNotes.of(key));
@@ -374,13 +341,12 @@ export class Journal {
     return now;
   }
 
-  /** Epoch milliseconds by a clock that, set forward meanwhile, ends no wait. */
+  /** Epoch milliseconds. A clock set forward ends no wait. */
   get surelyNow(): number {
     return this.#context.surelyNow;
   }
 }
 
-/** Throws a Problem where what the work writes cannot stand beside what the ledger knows. */
 function withContradiction<Result>(id: string, work: () => Result): Result {
   try {
     return work();

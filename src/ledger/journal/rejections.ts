@@ -7,12 +7,9 @@ import { statements } from "../database/statements.ts";
 import type { RejectionTable } from "./tables.ts";
 import type { Row } from "../tables.ts";
 
-/**
- * So often at most somebody whom M1 refused in words alone, without a code (60027), is sent by itself: once in a run.
- */
+/** M1 may reject a person in words, without a code (60027). Such a person is sent again this often, once a run. */
 const mostTries = 3;
 
-/** A refusal as it is written down: of one operation, for each record that it is about. */
 export interface NewRejections {
   customer: RecordKey;
   kind: OperationName;
@@ -20,12 +17,11 @@ export interface NewRejections {
   parts: readonly { record: RecordReference; hash: string; code: string; reason: string; shared: boolean }[];
 }
 
-/** An operation that went through. */
 type Forgiven = Pick<NewRejections, "kind" | "customer"> & { records: readonly RecordReference[] };
 
 type RejectionRow = Omit<RejectionTable, "customer_namespace" | "customer_id" | "version" | "at" | "asked" | "tries">;
 
-/** What services refused and what is not sent again as it was. Writes run inside the writer's transaction. */
+/** Rejections, which stop the same call. Writes run inside the writer's transaction. */
 export class RejectionTables {
   readonly #statements;
 
@@ -33,12 +29,11 @@ export class RejectionTables {
     this.#statements = prepareStatements(database);
   }
 
-  /** Whether there is any rejection at all. */
   any(): boolean {
     return this.#statements.any.get() !== undefined;
   }
 
-  /** What stands for a customer: of records that have not changed since, and that nobody wants tried again. */
+  /** Rejections that still count: the record is unchanged, and nobody asked for another try. */
   of(customer: RecordKey): Rejection[] {
     return this.#statements.of.all(customer.namespace, customer.id).map((row) => ({
       record: { stream: row.stream, namespace: row.namespace, id: row.record_id },
@@ -52,7 +47,6 @@ export class RejectionTables {
     }));
   }
 
-  /** Writes refusals down; those of earlier versions of the same record make room. */
   add(operationId: string, entry: NewRejections, at: string): void {
     for (const part of entry.parts) {
       const { stream, namespace, id } = part.record;
@@ -77,10 +71,7 @@ export class RejectionTables {
     }
   }
 
-  /**
-   * Forgets what was refused of these records of a customer, and of earlier versions of them, because an operation of
-   * that kind went through; not of those whom it refused.
-   */
+  /** Forgets earlier rejections after a call of that kind succeeded, except of records that this call rejected. */
   forget({ kind, customer, records }: Forgiven, refused: NewRejections["parts"] = []): void {
     for (const { stream, namespace, id } of records) {
       const again = refused.some(({ record }) => record.namespace === namespace && record.id === id);
@@ -88,12 +79,11 @@ export class RejectionTables {
     }
   }
 
-  /** What was refused in words that may pass, and not too often yet, is tried once more. Answers of which records. */
+  /** Allows another try of rejections that may pass, up to `mostTries`. Returns their records. */
   tryAgain(): RecordReference[] {
     return this.#statements.askPassing.all(mostTries);
   }
 
-  /** A person wants what was refused in this scope tried once more. */
   ask(scope: { customer?: RecordKey; order?: RecordKey; source?: string }): void {
     const run = this.#statements;
     if (scope.customer !== undefined) run.askCustomer.run(scope.customer.namespace, scope.customer.id);
@@ -102,10 +92,9 @@ export class RejectionTables {
   }
 }
 
-/** What is asked of the rejections and written about them. In one piece: a table of statements. */
 function prepareStatements(database: Sqlite) {
   return statements.onUse({
-    // A record that is gone since has changed, although its version has not.
+    // A deleted record has changed, although its version has not.
     of: () =>
       database.prepare<[string, string], RejectionRow>(
         `select j.stream, j.namespace, j.record_id, j.kind, j.hash, j.settings, j.operation_id, j.code, j.reason,

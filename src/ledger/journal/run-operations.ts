@@ -6,7 +6,6 @@ import type { OperationState } from "./tables.ts";
 import { isOperationName, removedBy } from "../../engine/model/registry.ts";
 import { noThings, type TakenThing } from "../../engine/model/taking.ts";
 
-/** What runs carried out. */
 export class RunOperations {
   readonly #statements;
 
@@ -28,29 +27,26 @@ export class RunOperations {
     });
   }
 
-  /** The newest run that carried something out for a customer; undefined where none did. */
   newestWithDone(): string | undefined {
     return this.#statements.newestWithDone.get()?.id;
   }
 
-  /** The ids of all operations that wait for a person, or with what does: the next run carries them in. */
+  /** Operations that wait for a person, alone or with another one. The next run carries them in. */
   held(): string[] {
     return this.#statements.held.all().map(({ id }) => id);
   }
 
-  /** What a run carried out, newest first. */
   doneOf(run: string): JournalRow[] {
     return this.#statements.doneOf.all(run).map(journalRow);
   }
 }
 
-/** The run that took an operation of a saved plan, and what became of it. */
 export interface AppliedBy {
   run: string;
   state: OperationState;
 }
 
-/** Which operations of saved plans were applied, and by which run. Writes run inside the writer's transaction. */
+/** Writes run inside the writer's transaction. */
 export class AppliedPlans {
   readonly #statements;
 
@@ -70,7 +66,7 @@ export class AppliedPlans {
     });
   }
 
-  /** Takes an operation of a plan for this run. Throws a Problem where another run has taken it. */
+  /** Throws a Problem if another run has applied this operation of the plan. */
   apply(plan: string, hash: string, run: string, at: string): void {
     if (this.#statements.apply.run(plan, hash, run, at).changes === 1) return;
     throw new Problem({
@@ -80,7 +76,6 @@ export class AppliedPlans {
     });
   }
 
-  /** What of a plan was applied, by the hash of the operation. */
   of(plan: string): Map<string, AppliedBy> {
     return new Map(
       this.#statements.of.all(plan).map(({ hash, run, state }) => [hash, { run, state: state ?? "done" }]),
@@ -88,7 +83,7 @@ export class AppliedPlans {
   }
 }
 
-/** How many things were removed, of counts by kind. Seats go with an asset that is deleted. */
+/** Counts removed resources. Seats of a deleted asset count too. */
 export function takenOf(rows: readonly { kind: string; count: number; seats: number }[]): Record<TakenThing, number> {
   const taken = noThings();
   for (const { kind, count, seats } of rows) {

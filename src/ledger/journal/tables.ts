@@ -46,13 +46,11 @@ export interface OperationTable {
   outcome_code: string | null;
   outcome_message: string | null;
   answer_ref: string | null;
-  /** The records that it is for, JSON. */
   records: string;
-  /** The number that it claims for itself alone. */
+  /** A number that no other operation may claim. */
   claim: string | null;
-  /** What it takes away in the units of the business, JSON. */
+  /** The removed units of the business, as JSON. */
   weight: string | null;
-  /** A person approved it. */
   approved: number;
 }
 
@@ -62,9 +60,7 @@ export interface AttemptTable {
   nonce: string;
   wire_hash: string;
   started_at: string;
-  /** Who held the run lock, as `Host` has it. */
   holder: string | null;
-  /** Until when the service may accept it. */
   accepted_until: string | null;
   finished_at: string | null;
   outcome: string | null;
@@ -73,7 +69,7 @@ export interface AttemptTable {
   detail: string | null;
 }
 
-/** A time of ours that lay in the future when it was met, because the clock was set back. Epoch milliseconds. */
+/** A stored time that was in the future when read, because the clock was set back. Epoch milliseconds. */
 export interface ClockNoteTable {
   subject: string;
   future: number;
@@ -87,7 +83,6 @@ export interface OperationRecordTable {
   operation_id: string;
 }
 
-/** What services refused of a record, and whether somebody asked for another try. */
 export interface RejectionTable {
   stream: Stream;
   namespace: string;
@@ -107,7 +102,6 @@ export interface RejectionTable {
   tries: number;
 }
 
-/** An operation of a saved plan that was applied. */
 export interface AppliedPlanTable {
   plan: string;
   hash: string;
@@ -115,7 +109,6 @@ export interface AppliedPlanTable {
   at: string;
 }
 
-/** How an operation stood until it changed. */
 interface OperationStoodTable extends Pick<
   OperationTable,
   "state" | "run_id" | "settle_after" | "verdict" | "evidence" | "outcome_code" | "outcome_message" | "answer_ref"
@@ -125,7 +118,6 @@ interface OperationStoodTable extends Pick<
   to_at: string;
 }
 
-/** From when to when it stood that an operation was refused for a record. */
 interface RejectionStoodTable {
   operation_id: string;
   stream: Stream;

@@ -15,10 +15,7 @@ import type { StateRows } from "../state/registry.ts";
 import type { RequestRows } from "../state/requests.ts";
 import type { Row } from "../tables.ts";
 
-/**
- * Why an intent is not taken: what it wants for itself alone is somebody else's, nobody asks for it any more, or nothing
- * is sent for now.
- */
+/** Why an intent is refused. */
 export const uniquenessCodes = [
   "order.same-channel-number",
   "order.placed-already",
@@ -32,7 +29,6 @@ export const uniquenessCodes = [
   pausedCode,
 ] as const;
 
-/** Operations of a type that claims a number of an order or an enterprise. */
 const claiming = (column: string, what: Uniqueness["what"]): string =>
   typeIn(column, ({ can }) => can.claims?.what === what);
 
@@ -42,9 +38,8 @@ interface Owner {
 }
 
 /**
- * What an intent claims for itself alone, checked in the transaction that records it: an order is placed once, whoever
- * the CRM says it belongs to now; one channel order number is one order's; one channel customer number is one
- * customer's (A10).
+ * Each intent is checked in its own transaction. An order is placed once, even after it moved. A channel order number
+ * belongs to one order, a channel customer number to one customer (A10).
  */
 export class UniquenessChecks {
   readonly #statements;
@@ -108,8 +103,7 @@ export class UniquenessChecks {
   }
 
   /**
-   * Throws a Problem where a person took back what they asked for, or asked for something else, since it was planned.
-   * Not for what is sent again: what was asked for may have happened.
+   * Throws a Problem if the request changed since the plan. Not for a repeated call: the first may have had an effect.
    */
   requireAsked(operation: Operation): void {
     const requests = typeOf(operation).can.answers?.(operation) ?? [];
@@ -123,9 +117,8 @@ export class UniquenessChecks {
   }
 
   /**
-   * Throws a Problem where a person is asked about this very operation and has not approved it, or rejected it, as since
-   * it was planned; and where its kind needs an approval and has none. What somebody asks for by hand waits for nobody
-   * else. Not for what is sent again: it was decided when it was sent first.
+   * Throws a Problem if the operation needs an approval and has none, or was rejected meanwhile. Manual requests wait
+   * for nobody else. Not for a repeated call, which was decided before.
    */
   requireDecided(operation: Operation, ofUndo: boolean): void {
     const { customer, policy, stage, subject, takesAway } = operation;
@@ -149,10 +142,7 @@ export class UniquenessChecks {
     });
   }
 
-  /**
-   * Throws a Problem where the order that an operation amends does not stand any more as it did when that was planned,
-   * or where its channel order number is not one that was fixed for it and is free. Not for what is sent again.
-   */
+  /** Throws a Problem if the order changed since the plan, or its number is not free. Not for a repeated call. */
   requireStanding(operation: Operation, channelOrderId: Json | undefined): void {
     const amends = typeOf(operation).can.expects?.(operation);
     if (amends === undefined) return;
@@ -171,7 +161,7 @@ export class UniquenessChecks {
     });
   }
 
-  /** What was sent of an order for another customer is settled before anything is bought of it, or taken away. */
+  /** Operations for the order's other customer must be settled before anything is bought or removed. */
   #requireSettledElsewhere({ namespace: customerNamespace, id: customerId }: Owner, order: Owner): void {
     const open = this.#statements.openElsewhere.get({ ...order, customerNamespace, customerId });
     if (open === undefined) return;
@@ -184,7 +174,6 @@ export class UniquenessChecks {
     });
   }
 
-  /** Throws a Problem with one of `uniquenessCodes`. `operationId` is the operation itself, where it is sent again. */
   require(operation: Operation, operationId: string | undefined): void {
     this.#pause.requireNone();
     const wanted = typeOf(operation).can.claims?.of(operation);

@@ -6,24 +6,18 @@ import { searchedPlaces, type PlaceOfPersonal } from "./places.ts";
 import { stored } from "../database/damage.ts";
 import type { FullRow } from "../tables.ts";
 
-/** What stands where personal data was. */
 export const erasedMark = "[erased]";
 
-/** A shorter text is no name. */
 const shortest = 2;
-/** In rows that are nobody's, a shorter text stands for something else as often as for a person. */
+/** In rows of no single customer, a shorter text often means something else. */
 const shortestAnywhere = 4;
 
-/**
- * Members of `run.summary` that hold names which this program or its configuration has for things, and nobody's words:
- * what a run read and did stays so, whoever is called like a stream.
- */
+/** Names in `run.summary` that are not personal data, even if a person has the name of a stream. */
 const ownNames: ReadonlySet<string> = new Set(["source", "stream", "standing", "owner", "since"]);
 const noNames: ReadonlySet<string> = new Set();
 /** A smaller number is a count, and no phone number. */
 const leastNumber = 1e6;
 
-/** Every text in these values. */
 export function textsIn(values: readonly Json[]): Set<string> {
   const texts = new Set<string>();
   const add = (value: Json | undefined): void => {
@@ -36,9 +30,8 @@ export function textsIn(values: readonly Json[]): Set<string> {
 }
 
 /**
- * Puts a mark in the place of personal data wherever words of others repeat it: texts of `customers` in their rows, and
- * in rows that are nobody's. Positions of readings that repeat it are forgotten. Answers how many rows had any. Runs
- * inside the writer's transaction.
+ * Also deletes positions of reads that contain the texts. Returns the number of changed rows. Runs inside the writer's
+ * transaction.
  */
 export function eraseTexts(database: Sqlite, customers: readonly RecordKey[], texts: ReadonlySet<string>): number {
   let changed = 0;
@@ -51,14 +44,12 @@ export function eraseTexts(database: Sqlite, customers: readonly RecordKey[], te
   return changed;
 }
 
-/** A place of the ledger where words repeat texts, and in how many rows. */
 export interface RepeatedIn {
   table: string;
   columns: readonly string[];
   rows: number;
 }
 
-/** In how many rows of which places an erasure of these texts would put a mark. */
 export function repeatedIn(
   database: Sqlite,
   customers: readonly RecordKey[],
@@ -77,14 +68,14 @@ export function repeatedIn(
 
 type Searched = Pick<PlaceOfPersonal, "table" | "columns" | "theirs">;
 
-/** Places are emptied for the record itself, and looked through for what others say of it. */
+/** An erasure empties `place` for its own records, and searches it for all others. */
 const nobodys: readonly Searched[] = [
   ...searchedPlaces.filter(({ theirs }) => theirs === undefined),
   { table: "quarantine", columns: ["place"] },
   { table: "quarantine_stood", columns: ["place"] },
 ];
 
-/** Every place that is looked through, and of whom; until the next is asked for, SQL can take the texts out of a text. */
+/** Until the next place, the SQL functions `crm_sync_erased…` remove the texts of its group. */
 function* searches(
   database: Sqlite,
   customers: readonly RecordKey[],
@@ -126,10 +117,6 @@ function repeats(place: Searched): string {
   return `(${place.theirs ?? "true"}) and (${differs})`;
 }
 
-/**
- * A function that takes texts out of what it is given; where that is JSON, out of its texts and of nothing else, but
- * those of members that are `kept`.
- */
 export function replacing(texts: readonly string[], kept = noNames): (text: string) => string {
   const patterns = [...new Set(texts.flatMap(spellingsOf))]
     .filter((text) => /[\p{L}\p{N}]/u.test(text))
@@ -147,7 +134,7 @@ export function replacing(texts: readonly string[], kept = noNames): (text: stri
   };
 }
 
-/** A text as it may stand in the words of others: composed or not, escaped in JSON, encoded in a URL. */
+/** The spellings of a text: composed, decomposed, escaped in JSON, encoded in a URL. */
 function spellingsOf(text: string): string[] {
   const whole = text.toWellFormed();
   const escaped = Array.from({ length: text.length }, (_, index) => escapedUnit(text[index] ?? ""));
@@ -162,7 +149,6 @@ function spellingsOf(text: string): string[] {
   ];
 }
 
-/** A code unit as JSON writes it where it is kept to ASCII. */
 function escapedUnit(unit: string): string {
   const code = unit.codePointAt(0) ?? 0;
   return code < 128 ? JSON.stringify(unit).slice(1, -1) : `\\u${code.toString(16).padStart(4, "0")}`;
@@ -176,10 +162,7 @@ function readJson(text: string): Json | undefined {
   }
 }
 
-/**
- * A word ends where letters do; behind `/` stands an id, which is no personal data. A phone number is found however its
- * digits are grouped.
- */
+/** Matches whole words. After `/` comes an id, which is no personal data. Phone digits may be grouped. */
 function patternOf(text: string): string {
   const digits = phoneDigits(text.trim());
   if (digits !== undefined) return `(?<![\\p{L}_/])${phonePattern(digits)}`;
@@ -188,7 +171,7 @@ function patternOf(text: string): string {
   return begins + RegExp.escape(text) + ends;
 }
 
-/** The same value where nothing of it changes. */
+/** Returns the same value if nothing changes. */
 function mapped(value: Json, change: (text: string) => string, kept: ReadonlySet<string>): Json {
   if (typeof value === "string") return change(value);
   if (typeof value === "number")
@@ -204,33 +187,26 @@ function mapped(value: Json, change: (text: string) => string, kept: ReadonlySet
   return members.every(([name, item]) => item === (value[name] ?? null)) ? value : Object.fromEntries(members);
 }
 
-/** What is kept in the private table under a name. */
 export type Kept = FullRow<"private_value", "ref" | "version">;
 
-/** What repeats something of somebody. `isGiven`: the values of a customer as the CRM gives them now, which stay. */
+/** `isGiven`: current values of a customer that the CRM still sends; they stay. */
 export type Mention = Kept & { isGiven: 0 | 1 };
 
-/**
- * Something that is kept and may repeat what is of somebody else: a raw form, an answer of a service, or the values of a
- * customer. `own`: the values of the record itself, which are its own whoever else has the same.
- */
+/** May contain another record's data. `own`: the record's own values, which do not count. */
 export type KeptOfOthers = Mention & { body: string; own: string | null };
 
-/** What the audit log names a form or an answer by, where somebody was shown it. */
+/** The subject in the audit log of entries that somebody was shown this form or answer. */
 export function shownSubject(ref: string): string {
   return ref.replace(/^quarantine\//u, "quarantine:").replace(/^answer\//u, "operation:");
 }
 
-/** Fields whose text is no name, number or address of anybody. */
 const untelling: ReadonlySet<string> = new Set(["remark"]);
-/** Of several words, or with digits or signs. */
+/** Several words, or with digits or signs. */
 const telling = /^(?=.*[^\p{L}]).{6,}$/su;
 const logins: ReadonlySet<string> = new Set(["userName", "adminAccount"]);
 const shortestLogin = 5;
-/** Scripts in which a name is two or three letters long. */
 const unspaced = /^[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}]{2,}$/u;
 
-/** The texts of private values that mean this person or customer and hardly anything else, wherever they stand. */
 export function tellingTexts(bodies: readonly string[]): Set<string> {
   const texts = new Set<string>();
   for (const body of bodies) {
@@ -245,10 +221,7 @@ export function tellingTexts(bodies: readonly string[]): Set<string> {
   return texts;
 }
 
-/**
- * Raw forms, answers of services and former values of customers that repeat any of these texts, in whatever spelling,
- * where the record itself has no such value.
- */
+/** Forms, answers and former values that contain one of these texts, unless the record itself has that value. */
 export function mentionsIn(rows: Iterable<KeptOfOthers>, texts: ReadonlySet<string>): Mention[] {
   if (texts.size === 0) return [];
   const each = [...texts].map((text) => replacing([text]));
@@ -262,10 +235,7 @@ export function mentionsIn(rows: Iterable<KeptOfOthers>, texts: ReadonlySet<stri
   return found;
 }
 
-/**
- * A statement that gives every `KeptOfOthers`. What a customer had as its administrator before is of that person and not
- * its own any more.
- */
+/** Selects every `KeptOfOthers`. A customer's earlier administrator does not count as its own value. */
 export const keptOfOthers = `
   select p.ref, p.version, p.body, iif(p.ref > 'raw:customers/' and p.ref < 'raw:customers0' and exists (
       select 1 from private_value n where n.ref = o.ref and n.version > o.version), null, o.body) as own, 0 as isGiven

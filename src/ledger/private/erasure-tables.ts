@@ -6,34 +6,27 @@ import type { OperationState } from "../journal/tables.ts";
 import type { FullRow, Row } from "../tables.ts";
 import { erasedMark, keptOfOthers, type Kept, type KeptOfOthers } from "./erased-texts.ts";
 
-/** Whose data is erased: that of a customer and of the people who are its staff, or that of one person. */
+/** A customer with its staff, or one person. */
 export type Erasable = { customer: RecordKey } | { person: RecordKey };
 
-/** A record whose private values go, as the ledger has it. */
 export type RecordOfErasable = Row<"record", "stream" | "namespace" | "id" | "source" | "state" | "pending"> & {
   customer: RecordKey;
 };
 
-/** A record that a source gives. */
 export type RecordOfSource = Row<"record", "stream" | "namespace" | "id" | "source">;
 
-/** A row of the quarantine that waits, and where its raw form came from. */
 export type WaitingForm = Row<"quarantine", "id" | "source" | "stream" | "place">;
 
-/** The raw form of a row that no record could be read from, and where its source gives it still. */
 type UnreadForm = FullRow<"private_value", "ref" | "body"> & { place: string | null };
 
-/** An operation that is not over. */
 export type OpenOperation = Row<"operation", "id" | "endpoint" | "subject"> & { state: OperationState };
 
-/** An account or an enterprise on the platform that stands by this ledger. */
 export interface StandingOnPlatform {
   what: "account" | "enterprise";
   id: string;
   of: string;
 }
 
-/** An entry of the audit log that says that personal data was shown to somebody. */
 export interface ShownEntry {
   sequence: number;
   at: string;
@@ -43,10 +36,10 @@ export interface ShownEntry {
 const customerIs = "customer_namespace = +@namespace and customer_id = +@id";
 const holdsAnything = "(salt is not null or body is not null or sealed is not null)";
 
-/** It is not over: a person's word is still awaited for what is held, or it is still to be carried out. */
+/** `held` and `planned` operations may still be carried out. */
 const notOver = "state in ('planned', 'held', 'sending', 'unknown', 'parked')";
 
-/** The rows that hold something of a customer or of a person. Writes run inside the writer's transaction. */
+/** Writes run inside the writer's transaction. */
 export class ErasureTables {
   readonly #statements;
 
@@ -65,14 +58,13 @@ export class ErasureTables {
     }));
   }
 
-  /** The customers at which somebody is or was. */
   customersOf(whose: Erasable, records: readonly RecordOfErasable[]): RecordKey[] {
     if ("customer" in whose) return [whose.customer];
     const all = [...records.map(({ customer }) => customer), ...this.#statements.accountsOf.all(whose.person)];
     return [...new Map(all.map((key) => [`${key.namespace}/${key.id}`, key])).values()];
   }
 
-  /** What is kept under any of these names, or under one that goes on from one of `beginnings`. */
+  /** Values under one of these names, or under a name with one of these beginnings. */
   kept(refs: readonly string[], beginnings: readonly string[]): Kept[] {
     return [
       ...this.#statements.kept.all(JSON.stringify([...new Set(refs)])),
@@ -80,7 +72,6 @@ export class ErasureTables {
     ];
   }
 
-  /** Values in clear that are kept under one of these names. */
   bodies(refs: readonly string[]): string[] {
     return this.#statements.bodies.all(JSON.stringify(refs)).map(({ body }) => body);
   }
@@ -89,12 +80,11 @@ export class ErasureTables {
     this.#statements.wipe.run(at, ref, version);
   }
 
-  /** Raw forms in which records came while they were of this customer, whosever they are by now. */
+  /** Raw forms of records that belonged to this customer at the time, even if they moved since. */
   formerForms(customer: RecordKey): Kept[] {
     return this.#statements.formerForms.all(customer);
   }
 
-  /** The raw forms of what was in quarantine. */
   quarantineForms(whose: Erasable): string[] {
     const rows =
       "customer" in whose
@@ -103,30 +93,27 @@ export class ErasureTables {
     return rows.map((row) => row.raw_ref);
   }
 
-  /** Raw forms that name no record, because none could be read from them. */
   *formsOfNobody(): IterableIterator<UnreadForm> {
     yield* this.#statements.formsOfNobody.iterate();
   }
 
-  /** Raw forms, answers and values of customers, whosever they are. */
   *ofOthers(): IterableIterator<KeptOfOthers> {
     yield* this.#statements.ofOthers.iterate();
   }
 
-  /** The record that values or a raw form are of, where the CRM still gives it. */
+  /** The record of these values or this raw form, if the CRM still has it. */
   givenRecord(ref: string): RecordOfSource | undefined {
     const [, stream, key] = /^(?:raw:)?(customers|orders|staff)\/(.*)$/su.exec(ref) ?? [];
     if (stream === undefined || key === undefined) return undefined;
     return this.#statements.givenRecord.get({ stream, ...parseKey(key) });
   }
 
-  /** Where a source gives the row of a form in quarantine. */
   givenRow(ref: string): string | undefined {
     const start = "quarantine/";
     return ref.startsWith(start) ? this.#statements.givenRow.get(ref.slice(start.length))?.place : undefined;
   }
 
-  /** A source's place of a record may hold its key in a database, which may be anything. */
+  /** A place may contain the key of the record in a database, which can be anything. */
   emptyPlaces({ stream, namespace, id }: { stream: Stream } & RecordKey): void {
     const of = { stream, namespace, id, mark: erasedMark };
     this.#statements.emptyVersionPlaces.run(of);
@@ -140,7 +127,6 @@ export class ErasureTables {
       : this.#statements.waitingOfPerson.all(whose.person);
   }
 
-  /** Every operation for a customer, or that served a person. */
   operationsOf(whose: Erasable): string[] {
     return "customer" in whose
       ? this.#statements.operationsOfCustomer.all(whose.customer)
@@ -153,12 +139,11 @@ export class ErasureTables {
       : this.#statements.openOfPerson.get(whose.person);
   }
 
-  /** What a person asked for and is not sent yet, of a customer. */
   dueRequest(customer: RecordKey): string | undefined {
     return this.#statements.due.get(customer)?.about;
   }
 
-  /** A form by which a record that is gone would be known again says nothing of it any more. */
+  /** Without its hash, a returning form of a deleted record is not recognised. */
   forgetForms({ stream, namespace, id }: { stream: Stream } & RecordKey): void {
     this.#statements.forgetForm.run(stream, namespace, id);
     this.#statements.forgetQuarantined.run(stream, namespace, id);
@@ -170,13 +155,11 @@ export class ErasureTables {
       : this.#statements.accounts.all(whose.person);
   }
 
-  /** Entries that say who was shown something of these subjects. */
   shownEntries(subjects: readonly string[]): ShownEntry[] {
     return this.#statements.shown.all(JSON.stringify(subjects));
   }
 }
 
-/** In one piece: a row for each statement. */
 function prepareStatements(database: Sqlite) {
   const record = "stream, namespace, id, source, state, pending, customer_namespace, customer_id";
   type RecordRow = Omit<RecordOfErasable, "customer"> & Row<"record", "customer_namespace" | "customer_id">;

@@ -20,39 +20,31 @@ import { bytesLeft } from "./tables.ts";
 
 export type { Erasable } from "./erasure-tables.ts";
 
-/** What is erased, in rows of the ledger. */
 export interface ErasedCounts {
-  /** Private values, each version of a record for itself. */
   values: number;
-  /** Raw forms of records and of what was in quarantine. */
   rawForms: number;
-  /** Answers of services that were kept. */
   answers: number;
-  /** Sealed passwords. */
   passwords: number;
-  /** Rows in which words of others repeated any of it. */
   texts: number;
 }
 
 export interface Erased {
   of: string;
   counts: ErasedCounts;
-  /** The people who were erased with their customer. */
   people: RecordKey[];
-  /** Records that the CRM still gives and whose raw forms are gone: a changed one comes with a new raw form. */
+  /** Records that the CRM still has, without raw form now. A change brings a new one. */
   stillCurrent: { stream: Stream; key: RecordKey; source: string }[];
-  /** Where a source gives something of it in a row that cannot be read as a record. */
+  /** Unreadable rows in which a source still has the data. */
   unreadableRows: string[];
-  /** Customers that the CRM gives with it, as with the name of their administrator: it stays. */
+  /** Customers that contain the data in their current values, such as the administrator's name. These values stay. */
   namedBy: { stream: Stream; key: RecordKey; source: string }[];
   standing: StandingOnPlatform[];
-  /** Who was shown personal data until now that may be of these. */
+  /** Earlier displays of personal data that may be this data. */
   shown: ShownEntry[];
-  /** The entry of the audit log that says it; undefined where there was nothing left to erase. */
+  /** Undefined if there was nothing left to erase. */
   entry: { sequence: number; at: string } | undefined;
 }
 
-/** Erases personal data from the ledger: the record of what was done stays, and is proven as before. */
 export class Erasure {
   readonly #context: LedgerContext;
   readonly #tables: ErasureTables;
@@ -63,13 +55,12 @@ export class Erasure {
   }
 
   /**
-   * Wipes every private value of a customer and of its people, or of one person: values and their salts, raw forms,
-   * answers of services, sealed passwords, and what words of others repeat of them; in one transaction with its audit
-   * entry. Without the salts no commitment can be guessed, and no proof needs one. Throws a Problem where the CRM still
-   * gives the record, where something waits or is under way for it, and where `reason` or `by` repeats personal data.
+   * Wipes all private values, and copies of them in other texts, in one transaction with the audit entry. Without salts
+   * nobody can guess a commitment, and no proof needs them. Throws a Problem if the CRM still has the record, if work
+   * for it is open, or if `reason` or `by` contains personal data.
    */
   async erase(whose: Erasable, { by, reason }: { by: string; reason: string }): Promise<Erased> {
-    // What the transaction replaces is overwritten in its pages at once.
+    // SQLite overwrites replaced values in their pages at once.
     this.#context.database.pragma("secure_delete = on");
     return await this.#context.write(() => {
       const records = this.#tables.recordsOf(whose);
@@ -98,10 +89,7 @@ export class Erasure {
     });
   }
 
-  /**
-   * Overwrites what was erased where the ledger's file still holds its bytes, in pages that are free by now. Undefined:
-   * it is done, or nothing was to be done; else why it could not be, and the next time does it.
-   */
+  /** Overwrites erased bytes in the file. Returns the reason if that failed; the next call tries again. */
   async overwrite(): Promise<string | undefined> {
     if (this.#context.meta(bytesLeft) === undefined) return undefined;
     const problem = overwriteFreed(this.#context.database);
@@ -155,7 +143,6 @@ export class Erasure {
       );
   }
 
-  /** Every text in clear that the private table holds of these records. */
   #textsOf(records: readonly RecordOfErasable[]): Set<string> {
     const refs = records.filter(({ stream }) => stream !== "orders").map(refOf);
     return textsIn(this.#tables.bodies(refs).map((body) => stored<Json>(body)));
@@ -189,7 +176,7 @@ export class Erasure {
       ),
     );
     const passwords = wipe(run.kept([], people.flatMap(passwordRefsBegin)));
-    // What is of somebody else may repeat it: what the person ordered, or what a service said of another one.
+    // Other records may contain the data, such as orders of the person or answers about somebody else.
     const found = mentionsIn(run.ofOthers(), telling);
     const mentions = found.filter(({ isGiven }) => isGiven === 0);
     const counted = (beginning: string): number => mentions.filter(({ ref }) => ref.startsWith(beginning)).length;
@@ -214,7 +201,7 @@ export class Erasure {
     };
   }
 
-  /** Throws a Problem where an operation of a customer may need its former values. */
+  /** Throws a Problem if an open operation of a customer may need its former values. */
   #requireSettled(ref: string): void {
     if (!ref.startsWith("customers/")) return;
     const customer = parseKey(ref.slice("customers/".length));
@@ -222,7 +209,6 @@ export class Erasure {
     if (open !== undefined) throw stillOpen(open, `the customer ${formatKey(customer)}`);
   }
 
-  /** Rows of sources that no record could be read from, and that repeat any of these texts. */
   #unreadable(texts: ReadonlySet<string>): { refs: string[]; places: string[] } {
     const without = replacing([...texts].filter((text) => text.length >= leastInUnreadable));
     const refs: string[] = [];
@@ -252,10 +238,9 @@ export class Erasure {
   }
 }
 
-/** A shorter text in a row that could not be read is as likely to be something else. */
+/** A shorter text in an unreadable row may mean something else. */
 const leastInUnreadable = 4;
 
-/** What has to be done before, by the state of what is not over. */
 const cures: Readonly<Record<string, string>> = {
   planned: "run the job, which sends or drops this operation",
   sending: "run the job, which finds its outcome",
@@ -280,7 +265,6 @@ function refOf({ stream, namespace, id }: RecordOfErasable): string {
   return `${stream}/${formatKey({ namespace, id })}`;
 }
 
-/** Whose data is erased, and each of the people with a customer. */
 function persons(whose: Erasable, records: readonly RecordOfErasable[]): Erasable[] {
   if ("person" in whose) return [whose];
   const people = records.filter(({ stream }) => stream === "staff");
@@ -295,7 +279,7 @@ function isSame(one: { ref: string; version: number }, other: { ref: string; ver
   return one.ref === other.ref && one.version === other.version;
 }
 
-/** The audit log keeps who decided and why for good. */
+/** The audit log keeps both for good. */
 function requireNoneIn(words: string, texts: ReadonlySet<string>): void {
   if (replacing([...texts])(words) === words) return;
   throw refused(

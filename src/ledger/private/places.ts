@@ -14,13 +14,12 @@
  */
 export type Erasing = "wiped" | "emptied" | "searched" | "forgotten" | "kept";
 
-/** Columns of a table of the ledger that can hold a personal value. */
 export interface PlaceOfPersonal {
   table: string;
   columns: readonly string[];
   what: string;
   erasing: Erasing;
-  /** Of what is searched: which rows are those of a customer. Left out: the rows are nobody's, or of many. */
+  /** For `searched`: the rows of one customer. Without it, rows of no or many customers. */
   theirs?: string;
 }
 
@@ -28,7 +27,7 @@ const ofCustomer = "customer_namespace = @namespace and customer_id = @id";
 const ofTheirs = "namespace = @namespace and customer_id = @id";
 const operations = `(select id from operation where ${ofCustomer})`;
 const records = `(select stream, namespace, id from record where ${ofCustomer})`;
-/** What waited while it was theirs, also where it moved to another customer since. */
+/** Records that waited under this customer, even if they moved since. */
 const waited = `(select w.stream, w.namespace, w.id from record_stood w join record_version v on v.stream = w.stream
   and v.namespace = w.namespace and v.id = w.id where w.deferred_reason is not null
   and v.body ->> '$.customerId' = @id and coalesce(v.body ->> '$.customerNamespace', v.namespace) = @namespace)`;
@@ -47,7 +46,6 @@ function kept(table: string, columns: readonly string[], what: string): PlaceOfP
 
 const commitments = "commitments";
 
-/** Every place in the ledger. */
 export const placesOfPersonal: readonly PlaceOfPersonal[] = [
   {
     table: "private_value",
@@ -118,10 +116,9 @@ export const placesOfPersonal: readonly PlaceOfPersonal[] = [
   kept("closed_period", ["reason", "closed_by", "reopened_by", "reopened_reason"], "the same: it cannot be changed"),
 ];
 
-/** The columns that an erasure looks through, with the rows that they are of. */
 export const searchedPlaces = placesOfPersonal.filter(({ erasing }) => erasing === "searched");
 
-/** Places beside the ledger's file that may hold personal data, and what becomes of them. */
+/** Places outside the ledger's file, and how their data is erased. */
 export const placesBeside: readonly { what: string; where: string; erasing: string }[] = [
   {
     what: "the log of the ledger (-wal, -shm)",
@@ -148,7 +145,6 @@ export const placesBeside: readonly { what: string; where: string; erasing: stri
   },
 ];
 
-/** What no program can look for. */
 export const leftToPeopleBeside = placesBeside
   .filter(({ erasing }) => erasing === "by people")
   .map(({ what, where }) => ({ what, where }));

@@ -6,7 +6,7 @@ import { statements } from "../database/statements.ts";
 import { stored } from "../database/damage.ts";
 import type { FullRow, Row } from "../tables.ts";
 
-/** The rows of private values, with what is sealed as it is. Writes run inside the writer's transaction. */
+/** Writes run inside the writer's transaction. */
 export class PrivateTables {
   readonly #statements;
 
@@ -16,7 +16,7 @@ export class PrivateTables {
         database.prepare<[string, number], Row<"private_value", "salt" | "body" | "sealed">>(
           "select salt, body, sealed from private_value where ref = +? and version = +?",
         ),
-      // From the records on: a private value names none of their columns.
+      // `cross join` makes SQLite start with the records: a private value has none of their columns.
       ofCustomer: () =>
         database.prepare<[string, string], FullRow<"private_value", "ref" | "version" | "body">>(
           `select p.ref, p.version, p.body from record r cross join private_value p
@@ -53,12 +53,10 @@ export class PrivateTables {
     return this.#statements.find.get(ref, version);
   }
 
-  /** Whether anything is sealed under a name, in whatever version. */
   isSealed(ref: string): boolean {
     return this.#statements.isSealed.get(ref) !== undefined;
   }
 
-  /** What stands in clear of a customer and its people as the CRM says they are now, by its marker. */
   ofCustomer({ namespace, id }: RecordKey): Map<string, string> {
     const values = new Map<string, string>();
     for (const { ref, version, body } of this.#statements.ofCustomer.all(namespace, id)) {
@@ -68,7 +66,6 @@ export class PrivateTables {
     return values;
   }
 
-  /** What stands in clear behind a marker. */
   clearText({
     $private: ref,
     version,

@@ -8,7 +8,6 @@ import { Erasure, type Erasable, type Erased } from "./erasure.ts";
 import { commitmentTo } from "./private.ts";
 import type { PrivateTables } from "./private-tables.ts";
 
-/** Secrets of one record, under the name that they are sealed for. */
 export interface SealedValues {
   ref: string;
   version: number;
@@ -16,21 +15,17 @@ export interface SealedValues {
   values: JsonObject;
 }
 
-/** The private values of one record at one version. */
 interface PrivateRecord {
   salt: string;
   values: JsonObject;
   sealed: string | null;
 }
 
-/** Reads what stands behind the markers of one payload. */
 interface PrivateReader {
   valueOf: (marker: PrivateMarker) => Json | undefined;
-  /** The salts of the records that it has read, each once and sorted. */
   salts: () => string[];
 }
 
-/** Names, mobiles, addresses and passwords: the one table that holds them, erasable and never exported. */
 export class PrivateValues {
   readonly #context: LedgerContext;
   readonly #private: PrivateTables;
@@ -44,22 +39,20 @@ export class PrivateValues {
     this.#erasure = new Erasure(context);
   }
 
-  /** Erases what is kept of a customer and its people, or of one person: see `Erasure.erase`. */
   async erase(whose: Erasable, decided: { by: string; reason: string }): Promise<Erased> {
     return await this.#erasure.erase(whose, decided);
   }
 
-  /** Overwrites the bytes of what was erased: see `Erasure.overwrite`. */
   async overwriteErased(): Promise<string | undefined> {
     return await this.#erasure.overwrite();
   }
 
-  /** The value behind a marker, or undefined where it was erased, wiped, or does not fit its commitment. */
+  /** The value of a marker. Undefined if it was erased or does not match its commitment. */
   valueOf(marker: PrivateMarker): Json | undefined {
     return this.reader().valueOf(marker);
   }
 
-  /** The same for a payload: a record that several of its markers name is read once. */
+  /** Reads each record of a payload once. `salts()` returns the salts it has read, unique and sorted. */
   reader(): PrivateReader {
     const records = new Map<string, PrivateRecord>();
     return {
@@ -92,10 +85,7 @@ export class PrivateValues {
     return value === undefined || commitmentTo(salt, field, value) !== commitment ? undefined : value;
   }
 
-  /**
-   * A random text of this ledger that raw forms are hashed with; it lives in the private table, and erasing it makes
-   * the hashes say nothing.
-   */
+  /** The salt of hashes of raw forms. Erasing it from the private table makes these hashes meaningless. */
   async rawSalt(): Promise<string> {
     const known = this.#context.read(() => this.#private.rawSalt());
     if (known !== undefined) return known;
@@ -105,7 +95,7 @@ export class PrivateValues {
     });
   }
 
-  /** The newest secret sealed under a name that is not wiped yet, and the version that the next one takes. */
+  /** `values` is undefined if the newest secret was wiped or there is no key. */
   async latestSealed(ref: string): Promise<{ values: JsonObject | undefined; version: number; nextVersion: number }> {
     const row = this.#context.read(() => this.#private.latest(ref));
     if (row === undefined) return { values: undefined, version: 0, nextVersion: 1 };
@@ -118,13 +108,13 @@ export class PrivateValues {
     return { values, version, nextVersion: version + 1 };
   }
 
-  /** Whether what was kept under a name at a version was erased: then its salt is gone too. */
+  /** Erasing a value deletes its salt too. */
   isErased(ref: string, version: number): boolean {
     const row = this.#context.read(() => this.#private.find(ref, version));
     return row?.salt === null && row.body === null && row.sealed === null;
   }
 
-  /** A password that is sealed under a name at a version, and not wiped. */
+  /** Undefined if the password was wiped or there is no key. */
   async sealedPassword(ref: string, version: number): Promise<string | undefined> {
     const sealed = this.#context.read(() => this.#private.find(ref, version)?.sealed) ?? null;
     const { sealing } = this.#context;
@@ -133,10 +123,7 @@ export class PrivateValues {
     return typeof password === "string" ? password : undefined;
   }
 
-  /**
-   * Works on what is handed out while nobody else does, whichever program that is: what two ask for at once is handed
-   * out to one. Throws a Problem (exit code 75) where somebody is at it.
-   */
+  /** One process at a time, so that no password is handed out twice. Throws a Problem (exit code 75) if locked. */
   async alone<T>(work: () => Promise<T>): Promise<T> {
     const held = lockBeside(this.#context.path, ".handing-out", {
       code: "staff.password-asked",
@@ -154,7 +141,7 @@ export class PrivateValues {
     await this.#context.write(() => this.#changes.apply({ type: "secrets-wiped", ref, version }, this.#context.now));
   }
 
-  /** Seals secrets that a payload needs for the first time, inside the transaction of its intent. */
+  /** Call it inside the transaction of the intent that needs the secrets. */
   seal(item: SealedValues, at: string): void {
     const { sealing } = this.#context;
     if (sealing === undefined) throw new Error("secrets cannot be stored without a sealing key");

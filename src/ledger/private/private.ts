@@ -4,19 +4,18 @@ import { exitCodes, messageOf, Problem } from "../../base/errors.ts";
 import { formatKey } from "../../crm/keys.ts";
 import { type RecordKey, type Stream, privateFields } from "../../crm/model.ts";
 
-/** What a sealed value belongs to. It opens for this and for nothing else, so that no row can stand in for another. */
+/** The owner of a sealed value. It opens for this owner only, so that rows cannot be swapped. */
 export interface SealedFor {
   ref: string;
   version: number;
 }
 
-/** Seals and opens secrets with the configured key (AES-256-GCM, a random nonce each time). */
+/** AES-256-GCM, with a random nonce each time. */
 export interface SealingKey {
   seal(plain: string, of: SealedFor): string;
   open(sealed: string, of: SealedFor): string;
 }
 
-/** The salt of a ledger, kept in it: `make` gives one to a ledger that has none, inside the writer's transaction. */
 export interface SealingSalt {
   read(): string | undefined;
   make(): string;
@@ -24,13 +23,10 @@ export interface SealingSalt {
 
 const scryptCost = { N: 16_384, r: 8, p: 1 };
 
-/** The keys that were derived last: a process opens one ledger many times, and deriving is meant to be slow. */
+/** Deriving is slow on purpose, and a process may open a ledger many times. */
 let derived: { secret: string; salt: string; key: Buffer }[] = [];
 
-/**
- * The key is derived from the configured text and the ledger's salt by scrypt, when it is first needed. What `former`
- * sealed can be opened too; nothing is sealed with it any more.
- */
+/** Derives the key by scrypt from the configured text and the ledger's salt, on first use. `former` only opens. */
 export function sealingKey(current: string, salt: SealingSalt, former?: string): SealingKey {
   if (current.length < 16) {
     throw new Problem({
@@ -98,28 +94,20 @@ function bindingOf({ ref, version }: SealedFor): Buffer {
   return Buffer.from(JSON.stringify(["crm-sync sealed value", ref, version]), "utf8");
 }
 
-/**
- * Salted commitment to one private value: 128 bits of SHA-256, so that equal values of one record compare without being
- * shown.
- */
+/** 128 bits of SHA-256 with a salt. Equal values of one record compare without being shown. */
 export function commitmentTo(salt: string, field: string, value: Json): string {
   return sha256(`${salt}\u0000${field}\u0000${canonicalJson(value)}`).slice(0, 32);
 }
 
-/** A record split into what every table may hold and what only the private table may hold. */
 export interface PrivatisedRecord {
-  /** The record as canonical JSON, with the commitment to every private or secret value in its place. */
+  /** Canonical JSON, with a commitment instead of each private or secret value. */
   body: string;
-  /** Hash of `body`: equal records of one salt have equal hashes. */
   bodyHash: string;
   values: JsonObject;
   secrets: JsonObject;
 }
 
-/**
- * Splits a canonical record. Private fields (names, mobiles, e-mails, addresses) and secrets (passwords) become
- * `{commitment}`; licence passwords are addressed as `instances[<id>].passwords`.
- */
+/** Private fields and passwords become `{commitment}`. Licence passwords are `instances[<id>].passwords`. */
 export function privatise(stream: Stream, record: JsonObject, salt: string): PrivatisedRecord {
   const values: JsonObject = {};
   const secrets: JsonObject = {};
@@ -138,7 +126,7 @@ export function privatise(stream: Stream, record: JsonObject, salt: string): Pri
   return { body: text, bodyHash: sha256(text), values, secrets };
 }
 
-/** The opposite of `privatise`: a kept record, with markers that lead to its private values at this version. */
+/** The opposite of `privatise`: adds markers of this version. */
 export function withMarkers(stream: Stream, key: RecordKey, version: number, body: JsonObject): JsonObject {
   const ref = `${stream}/${formatKey(key)}`;
   const mark = (holder: JsonObject, name: string, field: string): void => {
@@ -150,7 +138,6 @@ export function withMarkers(stream: Stream, key: RecordKey, version: number, bod
   return body;
 }
 
-/** Visits the secrets of a record: what holds each, its name there, and the field that it is sealed as. */
 function forEachSecret(
   stream: Stream,
   body: JsonObject,

@@ -6,7 +6,7 @@ import type { Sqlite } from "../database/database.ts";
 import { stored } from "../database/damage.ts";
 import { replacing } from "./erased-texts.ts";
 
-/** Entries that a person makes by a command, with a reason: nothing is under way that a refusal could lose. */
+/** Entries of a person's command with a reason. Refusing one loses no work in progress. */
 const decided: ReadonlySet<string> = new Set([
   "hold-approved",
   "hold-rejected",
@@ -26,19 +26,17 @@ const decided: ReadonlySet<string> = new Set([
   "resumed",
 ]);
 
-/** So many private values at most are looked through where words concern nobody in particular. */
+/** The check against all values stops after this many. */
 const mostOfAll = 100_000;
-/** A shorter text is no name. */
 const shortest = 3;
-/** Of everybody's values, those that are no word of every day: of several words, or with digits. */
+/** Values that are no everyday word: several words, or with digits. */
 const isTelling = /^(?=.*[^\p{L}]).{6,}$/su;
-/** Of the values of all rows in quarantine, whose fields nobody knows: several words, e-mail and phone numbers. */
+/** For quarantined rows, whose fields are unknown: several words, e-mail and phone numbers. */
 const isTellingInRow = /^(?:.*\p{L}.*\s.*|.*\s.*\p{L}.*|.*@.*|[+(0][\d\s()/-]{5,})$/su;
-/** What a row in quarantine says of no person: days and instants, amounts, and figures too short for a phone number. */
+/** Dates, instants, amounts, and numbers too short for a phone. */
 const isFigure = /^(?:\d{4}-\d\d-\d\d.*|[-+]?[\d.,' ]+[.,]\d{1,4}|\P{L}{0,5})$/su;
 const currencies: ReadonlySet<string> = new Set(Intl.supportedValuesOf("currency"));
 
-/** A row in quarantine as it came, and the ids that it is known by. */
 interface QuarantinedForm {
   body: string;
   id: string | null;
@@ -46,9 +44,8 @@ interface QuarantinedForm {
 }
 
 /**
- * Refuses reasons that hold a private value: they stand in the audit log for good, and values where they can be
- * erased. Values are those of the customer that is concerned and of its people, and of the row in quarantine that is;
- * of everybody where it is nobody in particular.
+ * The audit log keeps reasons for good, but values must be erasable. Compares with the values of the affected customer,
+ * its staff and the quarantined row. If none is affected, with everybody's. Throws a usage Problem.
  */
 export class ReasonGuard {
   readonly #ofCustomer;
@@ -87,7 +84,6 @@ export class ReasonGuard {
     ]);
   }
 
-  /** Throws a usage Problem where the reason of a person's decision, or their name, holds a private value. */
   require({ kind, subject, body }: { kind: string; subject: string; body: JsonObject }): void {
     const { by, reason } = body;
     if (!decided.has(kind) && typeof body["decision"] !== "string") return;
@@ -95,20 +91,20 @@ export class ReasonGuard {
     const row = quarantinedIn(body);
     if (row !== undefined && repeats(`${reason}\n${by}`, formTexts(this.#ofRow().iterate(row))))
       throw refused("--reason or --by", ` of the row ${row} in quarantine`);
-    // Of whom it is about nothing is left: an erasure looks for that itself.
+    // Erased data is gone already; `Erasure` checks this reason itself.
     const customer = kind === "erased" ? undefined : this.#concerned(subject, body);
     if (customer !== undefined) {
       if (repeats(`${reason}\n${by}`, textsOf(this.#ofCustomer().iterate(customer))))
         throw refused("--reason or --by", ` of the customer ${formatKey(customer)}`);
       return;
     }
-    // Among everybody there may be who decides: the login of a person is no reason to refuse that person.
+    // `by` is not checked here: the deciding person may be among the values.
     const texts = textsOf(this.#ofAll().iterate(mostOfAll)).filter((text) => isTelling.test(text));
     const inRows = formTexts(this.#ofAllRows().iterate(mostOfAll)).filter((text) => isTellingInRow.test(text));
     if (repeats(reason, [...texts, ...inRows])) throw refused("--reason", "");
   }
 
-  /** The customer whom a decision is about; undefined where it is about none, or about many. */
+  /** The customer that a decision affects. Undefined for none or many. */
   #concerned(subject: string, body: JsonObject): RecordKey | undefined {
     if (typeof body["customer"] === "string") return parseKey(body["customer"]);
     const about = typeof body["blocker"] === "string" ? body["blocker"] : subject;
@@ -120,7 +116,6 @@ export class ReasonGuard {
   }
 }
 
-/** The id of the row in quarantine that is signed off. */
 function quarantinedIn({ blocker }: JsonObject): string | undefined {
   const start = "quarantined:";
   return typeof blocker === "string" && blocker.startsWith(start) ? blocker.slice(start.length) : undefined;
@@ -149,7 +144,6 @@ function textsOf(rows: Iterable<{ body: string }>): string[] {
   return [...texts];
 }
 
-/** What rows in quarantine say that may be of a person: each value, and each part of one that is a list or a line. */
 function formTexts(rows: Iterable<QuarantinedForm>): string[] {
   const all = new Set<string>();
   for (const { body, id, customer } of rows) {
@@ -163,7 +157,6 @@ function formTexts(rows: Iterable<QuarantinedForm>): string[] {
   return [...all];
 }
 
-/** A row as it came: what could not be taken apart is one text. */
 function readForm(body: string): Json {
   try {
     return parseJson(body);
@@ -172,7 +165,6 @@ function readForm(body: string): Json {
   }
 }
 
-/** Takes every text of a value, and of what it holds. */
 function addTexts(value: Json | undefined, into: Set<string>): void {
   if (typeof value === "string" && value.trim().length >= shortest) into.add(value.trim());
   else if (Array.isArray(value)) for (const item of value) addTexts(item, into);

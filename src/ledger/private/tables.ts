@@ -1,9 +1,6 @@
 import { table } from "../database/statements.ts";
 
-/**
- * Values that no other table may hold in clear, raw records and kept answers. Read here by explicit request of a person
- * only.
- */
+/** Values, raw records and answers that no other table may hold in clear. */
 export interface PrivateValueTable {
   ref: string;
   version: number;
@@ -12,7 +9,7 @@ export interface PrivateValueTable {
   sealed: string | null;
   created_at: string;
   wiped_at: string | null;
-  /** By which a record is found: see `nameKeysOf`. */
+  /** Search keys: see `nameKeysOf`. */
   name_key: string | null;
   login_key: string | null;
 }
@@ -21,5 +18,5 @@ export const privateTables = {
   private_value: table<PrivateValueTable>(),
 };
 
-/** Under this key `meta` says whose erased bytes may be left in the file of the ledger. */
+/** Key in `meta`: erased bytes may remain in the file of the ledger. The value names the erased record. */
 export const bytesLeft = "erased-bytes-left";

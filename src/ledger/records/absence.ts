@@ -6,36 +6,29 @@ import { statements } from "../database/statements.ts";
 import type { SeenForms } from "./seen-forms.ts";
 import type { ReadParts } from "./source-reads.ts";
 
-/** Records that are looked at together. */
 const page = 2_000;
 
-/** What a whole read has met. */
 export interface Met {
-  /** The forms that were as they were. */
   seen: SeenForms;
-  /** At least so many records, each counted once: as expected, or taken up. */
+  /** A lower bound of the records met, each counted once. */
   records: number;
-  /** The forms of records that it skipped. */
   skipped?: SeenForms | undefined;
-  /** Records that it skipped and that may be any. */
   nameless?: number;
 }
 
-/** When a record that is missing counts as gone: after so many whole reads in a row, over so long a time. */
+/** A missing record is absent after this many complete reads in a row, over this time. */
 export interface AbsenceRule {
   reads: number;
   ms: number;
-  /** Asked where something is missing; undefined where the clock is not trusted: then the read does not count. */
+  /** Undefined if the clock is not trusted: then the read does not count. */
   time: () => Promise<TrustedTime | undefined>;
 }
 
-/** The same at the end of a read; `isLacking`: something is missing from it. */
 export type AbsenceNow = Omit<AbsenceRule, "time"> & { time: TrustedTime | undefined; isLacking: boolean };
 
-/** How many of these records a read has brought in another form. */
 export type AreStaged = (keys: readonly RecordKey[]) => number;
 
-/** What whole reads say about records that they lack. Runs inside the writer's transaction. */
+/** Judges records that are missing from full reads. Runs inside the writer's transaction. */
 export class AbsenceTables {
   readonly #statements;
 
@@ -44,10 +37,8 @@ export class AbsenceTables {
   }
 
   /**
-   * What a whole, complete read lacks was missed once more, and is absent once it was missed so often and so long as
-   * `rule` says. Without a rule (a plan) nothing counts, nor while the clock is not trusted, nor while a row of the read
-   * has no readable id: it may be any record that is missing. The read says which it was. `met` says what the read met;
-   * what its parts took up themselves carries the number of the first one or a later one.
+   * Counts missing records, and makes those absent that `rule` allows. Nothing counts in a plan, with an untrusted
+   * clock, or if a row without readable id may be the missing record. The read keeps the reason.
    */
   judge(read: ReadParts, rule: AbsenceNow | undefined, met?: Met): { missed: number; absent: number } {
     const { source, stream, first } = read;
@@ -64,7 +55,7 @@ export class AbsenceTables {
     return { missed, absent: this.#statements.makeAbsent.run(now, source, stream, first, rule.reads, since).changes };
   }
 
-  /** How many records a whole read lacks that none before it lacked, but those that `isStaged` knows. */
+  /** How many records this read is the first to miss, without those that `isStaged` has. */
   newlyMissing(read: ReadParts, met: Met, isStaged: AreStaged): number {
     const { source, stream, first } = read;
     let missing = 0;
@@ -75,7 +66,6 @@ export class AbsenceTables {
     return missing;
   }
 
-  /** Whether a whole, complete read lacks a record that is not absent yet. */
   isLacking(read: ReadParts, met?: Met): boolean {
     const { source, stream, first } = read;
     if (this.#isEveryRecordMet(stream, met?.records ?? 0)) return false;
@@ -84,15 +74,11 @@ export class AbsenceTables {
     return false;
   }
 
-  /** Whether a read has met so many records as there are in the stream, of whichever source: then none is missing. */
+  /** Then none is missing, because each record was counted once. */
   #isEveryRecordMet(stream: Stream, met: number): boolean {
     return met > 0 && met === this.#statements.there.get(stream);
   }
 
-  /**
-   * The forms of a stream that are neither among those that were seen nor skipped, in pages. What there is and what was
-   * seen come in order, and are merged.
-   */
   *#unseen({ source, stream }: ReadParts, { seen, skipped }: Partial<Met> = {}): Generator<string[], void, void> {
     const met = seen?.inOrder() ?? [].values();
     try {
@@ -110,7 +96,7 @@ export class AbsenceTables {
         if (unseen.length > 0) yield unseen;
       }
     } finally {
-      // Also where it is not gone through to its end: what is still being read cannot be closed.
+      // An iterator that is not finished would keep its database from closing.
       met.return?.();
     }
   }

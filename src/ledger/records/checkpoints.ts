@@ -7,18 +7,15 @@ import { SeenForms } from "./seen-forms.ts";
 import type { SourceReadTables } from "./source-reads.ts";
 import type { ReadCheckpointTable } from "./tables.ts";
 
-/** How far a reading had come that was cut, and what stands of it. */
 export interface Checkpoint {
   question: string;
   position: string;
-  /** The number of its first part. */
   first: number;
   rows: number;
   bad: number;
   beganAt: string;
 }
 
-/** How far a reading has come, all of its parts together. */
 interface Reached {
   question: string;
   position: string;
@@ -28,9 +25,8 @@ interface Reached {
 }
 
 /**
- * How far readings have come, so that one that is cut goes on where it was. A position is kept after the batch that it
- * stands for, together with the forms that were met as they were until there: the ledger is not written for those, and
- * a whole reading has to know them when it says what is gone.
+ * A position is stored after its batch, with the unchanged forms met before it: the ledger does not store those, but a
+ * full read needs them to find missing records.
  */
 export class Checkpoints {
   readonly #context: LedgerContext;
@@ -52,7 +48,6 @@ export class Checkpoints {
     });
   }
 
-  /** Has a reading go on with what stands of another one: what that has met counts as met. */
   goOn({ source, stream, memory }: Reading): void {
     this.#context.read(() => {
       for (const { hashes, skipped } of this.#statements.seen.iterate(source, stream)) {
@@ -64,7 +59,7 @@ export class Checkpoints {
     memory.keptUpTo = { seen: memory.seen.last, skipped: memory.skipped?.last ?? 0 };
   }
 
-  /** A reading that was to go on begins anew: what stands of the other one is forgotten. */
+  /** The read starts again after all, and forgets the other one. */
   async beginAnew(reading: Reading): Promise<void> {
     reading.end();
     reading.first = reading.read;
@@ -74,13 +69,13 @@ export class Checkpoints {
     });
   }
 
-  /** Keeps how far a reading has come. Everything up to there is committed already. */
+  /** Stores the position of a read. Everything before it must be committed. */
   async keep({ source, stream, first, memory }: Reading, reached: Reached): Promise<void> {
     const { keptUpTo, nameless } = memory;
     const seen = memory.seen.since(keptUpTo.seen);
     const skipped = memory.skipped?.since(keptUpTo.skipped) ?? { hashes: Buffer.alloc(0), upTo: keptUpTo.skipped };
     await this.#context.write(() => {
-      // What stands of another reading is not of this one.
+      // These forms belong to another read.
       if (this.#statements.find.get(source, stream)?.first_read !== first) this.#forget(source, stream);
       for (const [which, { hashes }] of [seen, skipped].entries())
         if (hashes.length > 0) this.#statements.addSeen.run({ source, stream, hashes, skipped: which });
@@ -89,13 +84,13 @@ export class Checkpoints {
     memory.keptUpTo = { seen: seen.upTo, skipped: skipped.upTo };
   }
 
-  /** Forgets how far a reading of this stream had come: none goes on there. */
+  /** No read will continue from this checkpoint. */
   async drop(source: string, stream: Stream): Promise<void> {
     if (this.#context.read(() => this.#statements.find.get(source, stream)) === undefined) return;
     await this.#context.write(() => this.#forget(source, stream));
   }
 
-  /** Whether a read after that one, however far it came, was made with other settings than these. */
+  /** Whether a later read used other settings, even if it did not finish. */
   async wasAskedOtherwise(source: string, stream: Stream, after: number, question: string): Promise<boolean> {
     return this.#context.read(() => this.#reads.wasAskedOtherwise(source, stream, after, question));
   }

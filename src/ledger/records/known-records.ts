@@ -5,10 +5,7 @@ import type { Sqlite } from "../database/database.ts";
 import { statements } from "../database/statements.ts";
 import type { Row } from "../tables.ts";
 
-/**
- * A record as the ledger has it, with its private values in place. Where one was erased, and for secrets, a marker
- * stands: see `isWithheld`.
- */
+/** A record of the ledger with its private values. Erased values and secrets are markers: see `isWithheld`. */
 export interface KnownRecord {
   key: RecordKey;
   customer: RecordKey;
@@ -35,21 +32,16 @@ const joined = `cross join record_version v on v.stream = r.stream and v.namespa
     and v.version = r.version
   left join private_value p on p.ref = r.stream || '/' || r.namespace || '/' || r.id and p.version = r.version`;
 
-/**
- * Whether a row, as JSON, may name a line: one of its values is the id of the line, or a part of it, since a mapping
- * may have made the id of several.
- */
+/** SQL: whether a row may contain this line. A mapping may join several values to an id, so one part is enough. */
 export function mayName(row: string, line: string): string {
   return `iif(json_valid(${row}), exists (select 1 from json_tree(${row}) e where e.type in ('text', 'integer')
     and (e.value = ${line} or length(e.value) > 1 and instr(${line}, e.value) > 0)), instr(${row}, ${line}) > 0)`;
 }
 
-/** Whether a member of a known record is not there to be compared: a secret, or what was erased. */
 export function isWithheld(value: unknown): boolean {
   return typeof value === "object" && value !== null && "commitment" in value;
 }
 
-/** What a read is compared with. Reads only. */
 export class KnownRecords {
   readonly #statements;
 
@@ -107,37 +99,33 @@ export class KnownRecords {
     });
   }
 
-  /** Those of these keys that the ledger knows, also where they are absent. */
   of(stream: Stream, keys: readonly RecordKey[]): KnownRecord[] {
     return this.#statements.ofKeys.all(JSON.stringify(keys), stream).map(known);
   }
 
-  /** Whether any source has given a record of the stream before the read `first`. */
+  /** Whether any source sent a record of the stream before the read `first`. */
   hasAny(stream: Stream, first: number): boolean {
     return this.#statements.any.get(stream, first) !== undefined;
   }
 
-  /** Those of these raw forms that a person has decided to take as they are. */
   decided(source: string, stream: Stream, hashes: readonly string[]): Set<string> {
     return new Set(this.#statements.decided.all(source, stream, JSON.stringify(hashes)));
   }
 
-  /** Those of these keys whose records are missing, and not absent yet. */
   missedOf(source: string, stream: Stream, keys: readonly RecordKey[]): RecordKey[] {
     return this.#statements.missed.all(JSON.stringify(keys), stream, source);
   }
 
-  /** Orders of these customers that are not absent. */
   ordersOf(customers: readonly RecordKey[]): KnownRecord[] {
     return this.#statements.ofCustomers.all(JSON.stringify(customers), "orders").map(known);
   }
 
-  /** Where a row in quarantine is that the read `since` or a later one met, and has this text, or none that is kept. */
+  /** The place of a quarantined row since the read `since` that may contain this text, or whose form is gone. */
   unusableRow(source: string, stream: Stream, text: string, since: number): string | undefined {
     return this.#statements.unusableRow.get({ source, stream, text, since })?.place;
   }
 
-  /** Customers or staff of these names, whatever their case and spaces, that are not absent. */
+  /** Customers or staff with these names, ignoring case and spaces. */
   named(stream: Stream, names: readonly string[]): KnownRecord[] {
     const keys = new Set(names.flatMap((name) => namedIn[stream].map((named) => nameKey(named, name))));
     return this.#statements.named.all(JSON.stringify([...keys]), stream).map(known);

@@ -6,11 +6,10 @@ import { statements } from "../database/statements.ts";
 import { holdStood, questionStood } from "../decisions/what-is-asked.ts";
 import { removedStreams } from "./removed-sources.ts";
 
-/** Whose records are asked for: those of all streams and sources, where nothing is said. */
 export interface OpenScope {
   streams?: readonly Stream[] | undefined;
   sources?: readonly string[] | undefined;
-  /** And what this run decided on, whatever its stream. */
+  /** Also the records that this run decided on, of any stream. */
   run?: string | undefined;
 }
 
@@ -27,11 +26,11 @@ interface OpenRow {
   cause: string;
   count: number;
   since: string;
-  /** JSON: the oldest few, `{record, reason, since}` each, with the `hold` that a person has to decide or decided. */
+  /** JSON: the three oldest, with the `hold` that a person must decide or rejected. */
   examples: string;
 }
 
-/** SQL for the state of what a `record` waits for: its customer, the question `k`, the hold `h` and the move `m`. */
+/** SQL for the states that a `record` waits for: of its customer, the question `k`, the hold `h`, the move `m`. */
 interface Standing {
   customer: string;
   question: (of: string) => string;
@@ -48,7 +47,6 @@ const now: Standing = {
   isMoving: "m.ended_at is null",
 };
 
-/** As it stood before a moment. */
 export function standingBefore(to: string): Standing {
   return {
     customer: `record_stood c where ${ofCustomer} and c.from_at < ${to} and (c.to_at is null or c.to_at >= ${to})`,
@@ -58,7 +56,7 @@ export function standingBefore(to: string): Standing {
   };
 }
 
-/** The newest hold on what the `record` waits for that a person has to decide, or rejected. */
+/** SQL for the newest undecided or rejected hold that the `record` waits for. */
 export function heldBy({ question, hold, isMoving }: Standing): string {
   const isAbout = (stream: string, namespace: string, id: string): string =>
     `k.of_undo = 0 and ${question("k")} in ('open', 'rejected') and exists (
@@ -87,7 +85,7 @@ export function heldBy({ question, hold, isMoving }: Standing): string {
   end`;
 }
 
-/** The code of what keeps the `record` from being done, by which it has an owner; `q`: the hold on it, if any. */
+/** SQL for the code of the real cause, which determines the owner. `q` is the hold, if there is one. */
 export function causeOf({ customer, question }: Standing): string {
   return `case deferred_code
     when 'customer.blocked' then coalesce(
@@ -97,7 +95,7 @@ export function causeOf({ customer, question }: Standing): string {
     else coalesce('hold.' || ${question("q")}, deferred_code) end`;
 }
 
-/** Why a `record` waits by now that a run left waiting for an operation: for a person, or for nothing any more. */
+/** The current reason of a `record` that waited for an operation: it needs a person, or is settled. */
 const reasonByNow = `case when deferred_code = 'operation.open' then (
   select case when count(*) = 0 then '${operationSettled}' when max(o.state = 'parked') then '${operationParked}' end
   from operation o indexed by operation_open
@@ -105,10 +103,8 @@ const reasonByNow = `case when deferred_code = 'operation.open' then (
     and o.customer_id = record.customer_id) end`;
 
 /**
- * Every record that is not done, once, whoever claims it, by how it stands and why; among them customers of whom
- * something is asked for and not done, where nothing else of them says that they wait. It looks at what is open through
- * partial indexes and never at what is finished. What a record with several quarantine rows waits for is the oldest of
- * them.
+ * Every record that is not done, once, by state and reason, including open requests. It uses partial indexes on open
+ * rows and never reads finished ones. Of several quarantine rows the oldest one counts.
  */
 const statement = `
   with mine(source) as (select value from json_each(@sources)),
@@ -158,10 +154,7 @@ const statement = `
       filter (where number <= 3) as examples
   from numbered group by standing, stream, code, cause order by count desc, standing, stream, code, cause`;
 
-/**
- * Of these, records whose source is configured no longer: its name is the cause. If no job reads their stream any more,
- * they are of every scope.
- */
+/** Records of removed sources; the cause is the source. In every scope if no job reads their stream. */
 const removedStatement = `
   with recursive ${removedStreams},
   theirs as (
@@ -182,10 +175,7 @@ function ofRemoved(what: string, of = "removed"): string {
       and state not in ('absent', 'quarantined') and deferred_code is null`;
 }
 
-/**
- * The one question about what is not done. `all` runs a statement with its named parameters on a connection to the
- * ledger.
- */
+/** All records that are not done. `all` runs a statement with named parameters on a connection to the ledger. */
 export function openRecords(
   all: (statement: string, parameters: OpenParameters) => readonly unknown[],
   scope: OpenScope = {},
@@ -216,7 +206,6 @@ function examplesOf(text: string): OpenRecords["examples"] {
   return examples.map(({ hold = null, ...example }) => (hold === null ? example : { ...example, hold }));
 }
 
-/** The question on the connection that writes. */
 export class OpenTables {
   readonly #statements;
 

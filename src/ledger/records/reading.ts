@@ -8,7 +8,6 @@ import type { SkippedRecord, SkippedTables } from "./skipped.ts";
 import type { FinishedRead, ReadParts, SourceReadTables } from "./source-reads.ts";
 import { keyOfRow, StagedRecords, type MappedRow } from "./staged-records.ts";
 
-/** The tables that a reading reads and writes. */
 export interface ReadingTables {
   context: LedgerContext;
   records: RecordTables;
@@ -17,17 +16,12 @@ export interface ReadingTables {
   known: KnownRecords;
 }
 
-/** What a reading has met until now, and the forms that it will most likely meet. */
 class Memory implements Met {
   readonly expected: ExpectedForms;
-  /** The forms that it has met as they were. */
   readonly seen = new SeenForms();
   skipped: SeenForms | undefined;
-  /** Records that it has taken up itself, each counted once. */
   taken = 0;
-  /** Records that it skipped and that may be any. */
   nameless = 0;
-  /** The places up to which `seen` and `skipped` are kept in its checkpoint. */
   keptUpTo = { seen: 0, skipped: 0 };
 
   constructor(expected: ExpectedForms) {
@@ -44,13 +38,12 @@ class Memory implements Met {
   }
 }
 
-/** A read of one stream that goes on: it stores rows, and says what was there and what was not. */
 export class Reading implements ReadParts {
   readonly read: number;
   readonly run: string | null;
   readonly source: string;
   readonly stream: Stream;
-  /** The number of the first of its parts: its own, where it goes on with none. */
+  /** The number of its first part; its own number if it continues no other read. */
   first: number;
   readonly #tables: ReadingTables;
   #memory: Memory | undefined;
@@ -69,15 +62,15 @@ export class Reading implements ReadParts {
     return this.#memory;
   }
 
-  /** Lets go of what it has met: it has ended, was stopped, or begins anew. */
+  /** Frees the memory of the read when it ended, stopped or starts again. */
   end(): void {
     this.#memory?.close();
     this.#memory = undefined;
   }
 
   /**
-   * Which of these raw hashes are as they were, and which are quarantined still. The others have to be mapped. The
-   * ledger is written only for what was missed or is quarantined; the rest is remembered until the read ends.
+   * Which forms are unchanged or still quarantined; the others must be mapped. Writes only for missed or quarantined
+   * records. The rest is remembered until the end of the read.
    */
   async markSeen(hashes: readonly string[]): Promise<{ unchanged: Set<string>; quarantined: Set<string> }> {
     const { context, records } = this.#tables;
@@ -92,7 +85,6 @@ export class Reading implements ReadParts {
     });
   }
 
-  /** Keeps that it has met records which their stream leaves out: they are not missed, and stay as they are. */
   async skip(items: readonly SkippedRecord[]): Promise<void> {
     const { context, skipped } = this.#tables;
     const { memory } = this;
@@ -109,16 +101,12 @@ export class Reading implements ReadParts {
     });
   }
 
-  /**
-   * Room for what it brings that is new or changed, until it is believed. Whoever opens it closes it. Undefined where
-   * no source has given a record of the stream before: there is nothing to compare it with.
-   */
+  /** Space for rows until the read is believed; the caller closes it. Undefined if there is nothing to compare with. */
   stage(): StagedRecords | undefined {
     const { context, known } = this.#tables;
     return context.read(() => known.hasAny(this.stream, this.first)) ? new StagedRecords() : undefined;
   }
 
-  /** Takes a batch of mapped records and rejections up, in one transaction. */
   async ingest(rows: readonly MappedRow[]): Promise<Record<"changed" | "unchanged" | "quarantined", number>> {
     const { context, records } = this.#tables;
     const memory = this.#memory;
@@ -143,7 +131,7 @@ export class Reading implements ReadParts {
     return result;
   }
 
-  /** What the staged rows are compared with. `total`: how many records its source had before; it counts them all. */
+  /** The ledger's side of the comparison with staged rows. `total` counts all records of the source, so it is slow. */
   compared(staged: StagedRecords) {
     const { context, records, reads, known } = this.#tables;
     const { source, stream } = this;
@@ -154,22 +142,18 @@ export class Reading implements ReadParts {
       of: (keys: readonly RecordKey[]) => ask(() => known.of(stream, keys)),
       ordersOf: (customers: readonly RecordKey[]) => ask(() => known.ordersOf(customers)),
       named: (names: readonly string[]) => ask(() => known.named(stream, names)),
-      /** Those of these raw forms that a person takes as they are. */
       decided: (hashes: readonly string[]) => ask(() => known.decided(source, stream, hashes)),
-      /** Whether it met the record in the form in which the ledger has it, or left it out. */
+      /** Whether the read met this record unchanged, or skipped it. */
       hasMet: ({ rawHash, lastRead }: KnownRecord) =>
         lastRead >= this.first || memory.seen.hasMet(rawHash) || memory.skipped?.hasMet(rawHash) === true,
-      /** Whether another configured source gives the record. */
       isOfAnother: (one: KnownRecord) => one.source !== source && ask(() => reads.isConfigured(one.source, stream)),
-      /** How many records it is the first to lack. */
       missing: () => ask(() => records.absence.newlyMissing(this, memory, (keys) => staged.find(keys).size)),
-      /** Where a row is that cannot be used and may be this line. */
       unusableRow: (line: string) =>
         staged.unusableRow(line) ?? ask(() => known.unusableRow(source, stream, line, this.first)),
     };
   }
 
-  /** What it has shown is not missing, also where it is not believed. */
+  /** Records of the read are not missing, even if the read is not believed. */
   async keepPresent(staged: StagedRecords): Promise<void> {
     const { context, records, known } = this.#tables;
     for (const rows of staged.pages()) {
@@ -179,7 +163,7 @@ export class Reading implements ReadParts {
     }
   }
 
-  /** Ends it. After a whole, complete read that is believed, `closeWhole` says what it lacks. */
+  /** Ends the read. A believed complete full read also needs `closeWhole`. */
   async finish(fields: FinishedRead): Promise<void> {
     const { context, reads } = this.#tables;
     const closes = fields.complete && fields.whole;
@@ -189,9 +173,8 @@ export class Reading implements ReadParts {
   }
 
   /**
-   * Marks what it has seen, where a quarantine row is open that it has not: should that row be mapped anew, it is the
-   * older form. A whole, complete reading needs no such marks: it releases the row. By the page, so that a million of
-   * them keep nobody else from writing.
+   * If a quarantine row that this read has not met is mapped again later, the marks show that it is older. A complete
+   * full read resolves such rows instead. Works by the page, so that other writers get a turn.
    */
   async #keepSeen(): Promise<void> {
     const { context, records } = this.#tables;
@@ -200,7 +183,7 @@ export class Reading implements ReadParts {
     for (const hashes of seen.pages()) await context.write(() => records.markSeen(this, hashes));
   }
 
-  /** Closes a whole, complete read. Without a `rule` nothing that is missing counts: a plan's read. */
+  /** Ends a complete full read. Without `rule` (a plan) missing records do not count. */
   async closeWhole(rule: AbsenceRule | undefined): Promise<{ absent: number; missed: number; released: number }> {
     const { context, records } = this.#tables;
     try {
@@ -211,7 +194,6 @@ export class Reading implements ReadParts {
     }
   }
 
-  /** Only what is missing needs a time that is trusted. */
   async #absenceNow(rule: AbsenceRule | undefined): Promise<AbsenceNow | undefined> {
     if (rule === undefined) return undefined;
     const { context, records } = this.#tables;

@@ -9,13 +9,10 @@ export type RecordRow = Row<
   "source" | "raw_hash" | "body_hash" | "version" | "state" | "last_read" | "customer_namespace" | "customer_id"
 >;
 
-/** So much of the forms before the last one is kept: four hashes of 64 digits, each once, with a blank behind it. */
+/** Keeps four earlier hashes of 64 digits, each with a space. */
 const keptForms = 4 * 65;
 
-/**
- * Everything that is asked of and written into the records and the quarantine. Where the planner would take the records
- * of a whole stream, the index of those that are meant is named.
- */
+/** `indexed by` is there where the planner would otherwise read all records of a stream. */
 // oxlint-disable-next-line max-lines-per-function -- a table of statements
 export function recordStatements(database: Sqlite) {
   return statements.onUse({
@@ -45,7 +42,7 @@ export function recordStatements(database: Sqlite) {
         `update record set last_read = ?, missed = 0 where source = +? and stream = ? and state <> 'absent'
          and (namespace, id) in (select value ->> 'namespace', value ->> 'id' from json_each(?))`,
       ),
-    // What waits because it looks like a record that the read lacks may be that record.
+    // A quarantined row that looks like a missing record may be that record.
     keepTwins: () =>
       database.prepare<[{ source: string; stream: Stream; first: number; last: number }]>(
         `update record set last_read = @last, missed = 0 where stream = +@stream and state <> 'absent'
@@ -58,8 +55,7 @@ export function recordStatements(database: Sqlite) {
         `select id from quarantine where source = +? and stream = +? and last_read < +? and state <> 'resolved'
           limit 1`,
       ),
-    // Whether an id stands twice, a line is anywhere else, or a record is missing is not known by its form: each read
-    // judges that anew.
+    // The form does not decide these codes, so each read judges them again.
     quarantineWaits: () =>
       database.prepare<[string, string, string], Row<"quarantine", "raw_hash">>(
         `select raw_hash from quarantine where source = +? and stream = +? and state = 'open' and state <> 'resolved'
@@ -106,14 +102,14 @@ export function recordStatements(database: Sqlite) {
         "select salt from private_value where ref = +? and salt is not null order by version desc limit 1",
       ),
     setState: () => database.prepare("update record set state = ? where stream = +? and namespace = +? and id = +?"),
-    // An absence that ends is a change to and fro as well.
+    // The end of an absence also counts as flapping.
     touch: () =>
       database.prepare(
         `update record set raw_hash = ?, source = ?, last_read = ?, missed = 0, state = ?,
          flips = flips + (state = 'absent'), changed_run = coalesce(?, changed_run)
          where stream = +? and namespace = +? and id = +?`,
       ),
-    // A form that maps to the same may differ in what no mapping used until now. What was erased stays so.
+    // The same values may come from another raw form. Erased forms stay erased.
     keepRaw: () => database.prepare("update private_value set body = ? where ref = +? and version = +? and body <> ?"),
     sealAgain: () =>
       database.prepare(
@@ -152,14 +148,14 @@ export function recordStatements(database: Sqlite) {
          previous_hash = substr(body_hash || ' ' || replace(coalesce(previous_hash, ''), body_hash || ' ', ''),
            1, ${keptForms})`,
       ),
-    // What of a placed order stands for the customer that it has left is looked for there, until nothing does.
+    // Runs look for the rest at the previous customer until nothing is left there.
     leaveCustomer: () =>
       database.prepare(
         `insert into moved_order (namespace, order_id, customer_namespace, customer_id, since)
           values (?, ?, ?, ?, ?) on conflict do update set since = excluded.since, ended_at = null, unclear = null
           where ended_at is not null`,
       ),
-    // Where nobody knows what it left, nobody knows what stands of it when it is back.
+    // With unclear remains, the return of the order does not end the search.
     joinCustomer: () =>
       database.prepare(
         `update moved_order set ended_at = ? where namespace = +? and order_id = +? and customer_namespace = +?
@@ -193,7 +189,7 @@ export function recordStatements(database: Sqlite) {
        where stream = +? and namespace = +? and record_id = +? and source = +? and raw_hash <> ? and state <> 'resolved'
        and code not in ('duplicate-id', 'claimed-twice')`,
       ),
-    // What another source says of a record does not make it seen in its own.
+    // A row of another source does not make the record seen in its own source.
     blockRecord: () =>
       database.prepare(
         `update record set state = 'quarantined', last_read = iif(source = @source, @read, last_read),
@@ -229,7 +225,7 @@ export function recordStatements(database: Sqlite) {
         `select id from quarantine where stream = +? and namespace = +? and record_id = +? and state <> 'resolved'
           limit 1`,
       ),
-    // What waits because its stored form is refused does so until its record comes again or is gone.
+    // A row with a refused stored form waits until its record comes again or is absent.
     releaseQuarantine: () =>
       database.prepare(
         `update quarantine set state = 'resolved', resolved_at = @now, resolution = 'no longer in the source'

@@ -11,7 +11,6 @@ import type { ReadOf, ReadParts, SourceReadTables } from "./source-reads.ts";
 import type { IngestedRecord, IngestedRejection } from "./staged-records.ts";
 import type { RecordTable } from "./tables.ts";
 
-/** An order as the CRM has it now. */
 export interface OrderNow {
   customer: RecordKey;
   state: RecordTable["state"];
@@ -19,16 +18,14 @@ export interface OrderNow {
   cancelled: boolean;
 }
 
-/** How a record is taken up. */
 interface IngestOptions {
-  /** It is not read now, so another form of it in the same read was the one that is mapped anew. */
+  /** No read: a person maps an old row again. So a different form in the same read is no duplicate. */
   isRetried?: boolean;
-  /** The quarantine is not asked. */
   isQuarantineEmpty?: boolean;
   seen?: SeenForms | undefined;
 }
 
-/** `isFirst`: this read has not taken the record up before. */
+/** `isFirst`: this read has not taken up the record before. */
 interface Ingested {
   became: "changed" | "unchanged" | "quarantined";
   isFirst: boolean;
@@ -36,17 +33,15 @@ interface Ingested {
 
 const quarantined: Ingested = { became: "quarantined", isFirst: false };
 
-/** A record on its way in, beside what the ledger has of it. */
 interface Arrival {
   of: ReadOf;
   item: IngestedRecord;
   existing: RecordRow | undefined;
-  /** An open quarantine row blocks it. */
   isBlocked: boolean;
   now: string;
 }
 
-/** The canonical records and the quarantine. Every method runs inside the writer's transaction. */
+/** Records and quarantine. Every method runs inside the writer's transaction. */
 export class RecordTables {
   readonly #random: () => string;
   readonly #now: () => number;
@@ -67,10 +62,7 @@ export class RecordTables {
     this.#statements = recordStatements(database);
   }
 
-  /**
-   * Which of `hashes` are of records whose raw form is as it was, which of these were missed before, and which are of
-   * open quarantine rows. Reads only: a row that is as it was is not written for.
-   */
+  /** Reads only: an unchanged row causes no write. `missed` are unchanged forms that were missed before. */
   known(
     { source, stream }: ReadOf,
     hashes: readonly string[],
@@ -90,7 +82,6 @@ export class RecordTables {
     };
   }
 
-  /** What a reading of this stream will most likely meet, from the first key on. */
   expected({ source, stream, read }: ReadOf): ExpectedForms {
     return new ExpectedForms(source, read, {
       next: (namespace, id) => this.#statements.after.all(stream, namespace, id, expectedAtOnce),
@@ -98,15 +89,11 @@ export class RecordTables {
     });
   }
 
-  /** Marks the records of these forms as seen by a reading, so that they are not missed any more. */
   markSeen({ source, stream, read }: ReadOf, hashes: readonly string[]): void {
     this.#statements.markSeen.run(read, source, stream, JSON.stringify(hashes));
   }
 
-  /**
-   * Counts these forms as quarantined again and returns those that are: the record that one blocks is there, not
-   * missed. One that waits for a retry by now is not among them, so that it is mapped anew.
-   */
+  /** Returns the forms that are still quarantined. Rows that wait for a retry are not: they must be mapped again. */
   markQuarantineSeen({ source, stream, read }: ReadOf, hashes: readonly string[]): string[] {
     const list = JSON.stringify(hashes);
     const now = toInstant(this.#now());
@@ -115,20 +102,15 @@ export class RecordTables {
     return rows.map((row) => row.raw_hash);
   }
 
-  /** These records are not missing: the read has shown them. */
   keepPresent({ source, stream, read }: ReadOf, keys: readonly RecordKey[]): void {
     this.#statements.keepPresent.run(read, source, stream, JSON.stringify(keys));
   }
 
-  /** Whether a quarantine row is open that a reading has not seen. */
   isQuarantineUnseen({ source, stream, read }: ReadOf): boolean {
     return this.#statements.quarantineUnseen.get(source, stream, read) !== undefined;
   }
 
-  /**
-   * Takes one canonical record up. One that another source gives too, or that has two forms in one read, goes into
-   * quarantine; one that an open quarantine row blocks stays blocked.
-   */
+  /** Quarantines the record if another source has it, or if the read has two forms. An open row keeps it blocked. */
   ingest(of: ReadOf, item: IngestedRecord, options: IngestOptions = {}): Ingested {
     const { stream } = of;
     const { namespace, id } = item.key;
@@ -136,7 +118,6 @@ export class RecordTables {
     const existing = this.#statements.find.get(stream, namespace, id);
     if (existing !== undefined && this.#clashes(of, item, existing, options)) return quarantined;
     const ref = `${stream}/${namespace}/${id}`;
-    // A record that is new has no private values yet.
     const salt = (existing === undefined ? undefined : this.#statements.salt.get(ref)?.salt) ?? this.#random();
     const split = privatise(stream, item.record, salt);
     const isBlocked = options.isQuarantineEmpty !== true && this.#staysBlocked(of, item.key, now, options);
@@ -148,7 +129,7 @@ export class RecordTables {
     return became === "quarantined" ? quarantined : { became, isFirst: existing?.last_read !== of.read };
   }
 
-  /** Puts the record into quarantine where another source gives it too, or the read met another form of it. */
+  /** Quarantines the record if another source has it too, or if the read met another form. */
   #clashes(of: ReadOf, item: IngestedRecord, existing: RecordRow, { isRetried, seen }: IngestOptions): boolean {
     const { source, stream, read } = of;
     const { namespace, id } = item.key;
@@ -179,17 +160,16 @@ export class RecordTables {
     return true;
   }
 
-  /** Resolves what a usable record resolves, and says whether an open quarantine row still blocks it. */
+  /** Resolves older quarantine rows of this key. True if an open one still blocks the record. */
   #staysBlocked(of: ReadOf, { namespace, id }: RecordKey, now: string, { isRetried }: IngestOptions): boolean {
     const { source, stream, read } = of;
-    // A bad row of the same key that this very read showed too is not made good by this one.
+    // A bad row of the same key in this very read stays open.
     const shown = isRetried === true ? -1 : read;
     this.#statements.resolveQuarantine.run(now, "a usable record came", stream, namespace, id, source, shown);
     this.#statements.resolveClaim.run(now, stream, namespace, id, source);
     return this.#statements.openQuarantine.get(stream, namespace, id) !== undefined;
   }
 
-  /** The record says what it said: its last version stays. */
   #keep({ of, item, isBlocked }: Arrival, existing: RecordRow, secrets: JsonObject): Ingested["became"] {
     const { source, stream, read, run } = of;
     const { namespace, id } = item.key;
@@ -203,7 +183,7 @@ export class RecordTables {
     return isRevived ? "changed" : "unchanged";
   }
 
-  /** The record is new or changed: it gets a version. Without a key for its passwords it goes into quarantine. */
+  /** The record is new or changed: adds a version. Quarantines it if it has passwords and there is no key. */
   #addVersion(arrival: Arrival, split: ReturnType<typeof privatise>, salt: string): Ingested["became"] {
     const { of, item, existing, isBlocked, now } = arrival;
     const { source, stream, read, run } = of;
@@ -250,7 +230,6 @@ export class RecordTables {
     return isBlocked ? "quarantined" : "changed";
   }
 
-  /** The order belongs to another customer than before. */
   #noteMove({ item, existing, now }: Arrival): void {
     const { namespace, id } = item.key;
     const { customer } = item;
@@ -261,29 +240,27 @@ export class RecordTables {
     this.#statements.leaveCustomer.run(namespace, id, left, leftId, now);
   }
 
-  /** What was used and wiped of a record comes anew with it when it comes back: what was made with it may be gone. */
+  /** A record that comes back needs its wiped secrets again: their account or licence may be gone. */
   #sealAgain(of: { ref: string; version: number }, secrets: JsonObject): void {
     if (this.#seal === undefined || Object.keys(secrets).length === 0) return;
     this.#statements.sealAgain.run(this.#seal.seal(JSON.stringify(secrets), of), of.ref, of.version);
   }
 
-  /** Whether no record waits in quarantine. */
   isQuarantineEmpty(): boolean {
     return this.#statements.inQuarantine.get() === undefined;
   }
 
-  /** How many records of a stream are not gone. It counts them all: to be asked only before the first whole read. */
+  /** Counts all records, so use it only before the first full read. */
   kept(source: string, stream: Stream): number {
     return this.#statements.kept.get(source, stream)?.count ?? 0;
   }
 
-  /** Whether a source gave this record after that read: what came in the read is its older form. */
+  /** Whether the source sent this record after that read: then the read's form is older. */
   readSince({ source, stream, read }: ReadOf, key: RecordKey): boolean {
     const row = this.#statements.find.get(stream, key.namespace, key.id);
     return row !== undefined && row.source === source && row.state !== "absent" && row.last_read > read;
   }
 
-  /** What the CRM says of an order now, whether it waits to be planned or not. */
   orderNow(order: RecordKey): OrderNow | undefined {
     const row = this.#statements.orderNow.get(order.namespace, order.id);
     if (row === undefined) return undefined;
@@ -305,16 +282,15 @@ export class RecordTables {
   }
 
   /**
-   * Puts a record into quarantine. A good record of the same key stays as it was last, but is blocked. The row belongs
-   * to the customer that the raw form names, or to that of the last good form. `ofStoredForm`: it was not read, so there
-   * is no row to be corrected: what cannot be used is the form of a record that the last reads lacked.
+   * A good record of the same key keeps its last form but is blocked. The row belongs to the customer of the raw form,
+   * or of the last good form. `ofStoredForm`: the stored form of a missing record is unusable.
    */
   reject({ source, stream, read }: ReadOf, item: IngestedRejection, ofStoredForm = false): void {
     const now = toInstant(this.#now());
     const customer = item.customer ?? this.#customerOf(stream, item.key);
     const id = `q-${this.#random().slice(0, 10)}`;
     const ref = `quarantine/${id}`;
-    // A record whose bad form changes waits as long as it did before.
+    // A bad record whose form changes keeps its start of waiting.
     const waits = this.#statements.waits.get(stream, item.key?.namespace ?? null, item.key?.id ?? null, source);
     const inserted = this.#statements.insertQuarantine.run(
       id,
@@ -351,10 +327,8 @@ export class RecordTables {
   }
 
   /**
-   * After a whole, complete read that met what `met` says, all its parts together: what was not in it is missed, and
-   * absent where `rule` says so; a claim of another source to it is then looked at again. Quarantine rows that were not
-   * seen again are resolved, and a record they blocked goes on. Returns how many records became absent now, and how
-   * many that came in its last part as blocked ones are released: its run has changed them.
+   * Missing records become missed or absent by `rule`, and other sources' claims to absent ones are tried again. Rows
+   * that were not seen are resolved. `released`: unblocked records of the last part, which its run has changed.
    */
   closeWholeRead(
     of: ReadParts,

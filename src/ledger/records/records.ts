@@ -21,7 +21,6 @@ import {
 import type { RecordOutcome } from "../../engine/plan/records.ts";
 import type { LookedAt, WorkTables } from "./work.ts";
 
-/** What the CRM said: readings of its sources, records and the quarantine, and which customers are pending. */
 export class Records {
   readonly #context: LedgerContext;
   readonly #records: RecordTables;
@@ -30,7 +29,6 @@ export class Records {
   readonly #reads: SourceReadTables;
   readonly #holds: HoldRows;
   readonly #tables: ReadingTables;
-  /** How far readings have come that are not at their end. */
   readonly checkpoints: Checkpoints;
   readonly remapping: Remapping;
   readonly retry: QuarantineRetry;
@@ -59,7 +57,6 @@ export class Records {
     this.removedSources = new RemovedSources(context);
   }
 
-  /** Begins a read. Whoever begins it ends it: see `Reading`. */
   async startRead(run: string | null, source: string, stream: Stream, made: MadeWith = {}): Promise<Reading> {
     const { context, reads } = this.#tables;
     const read = await context.write(() => reads.startRead({ run, source, stream }, context.now, made));
@@ -70,21 +67,16 @@ export class Records {
     return this.#context.read(() => this.#reads.lastCompleteRead(source, stream));
   }
 
-  /** The newest whole, complete read of a stream: of a run, or of whoever. */
+  /** The newest complete full read of a stream. `ofRun`: without reads of plans. */
   async lastWholeRead(source: string, stream: Stream, ofRun: boolean): Promise<SourceReadRow | undefined> {
     return this.#context.read(() => this.#reads[ofRun ? "lastWholeRead" : "newestWholeRead"](source, stream));
   }
 
-  /** What the rows of the last whole reading of a run looked like, where that is known. */
   async shapeBefore(source: string, stream: Stream): Promise<ReturnType<SourceReadTables["lastShape"]>> {
     return this.#context.read(() => this.#reads.lastShape(source, stream));
   }
 
-  /**
-   * What a reading must not have lost too much of: the last whole read of a run, and the newest of all where that is a
-   * plan's: what it has read stands in the ledger too, but by itself it makes nothing smaller. Where none was ever
-   * whole, what others have brought.
-   */
+  /** To detect a loss: the last complete full read of a run, and the newest one. Else the number of records. */
   async readsToCompare(source: string, stream: Stream): Promise<EarlierRead[]> {
     const kept = (): number => this.#records.kept(source, stream);
     return this.#context.read(() => this.#reads.toCompare(source, stream, kept));
@@ -98,12 +90,11 @@ export class Records {
     return this.#context.read(() => this.#reads.reads(run));
   }
 
-  /** Streams whose last read failed, was incomplete or shrank. */
   async troubledReads(): Promise<SourceReadRow[]> {
     return this.#context.read(() => this.#reads.troubledReads());
   }
 
-  /** Keeps which streams are configured, so that a source that is configured no longer neither blocks nor alarms. */
+  /** Sources that are no longer configured neither block nor raise alerts. */
   async configureStreams(streams: readonly ConfiguredStream[]): Promise<void> {
     if (!this.#context.read(() => this.#reads.streamsDiffer(streams))) return;
     await this.#context.write(() => this.#reads.configureStreams(streams, this.#context.now));
@@ -121,12 +112,11 @@ export class Records {
     return this.#context.read(() => this.#work.pendingCount());
   }
 
-  /** What the customer was told of for a reason that begins so is done; what it waits for otherwise stays. */
   async endLesserOutcome(customer: RecordKey, prefix: string): Promise<void> {
     await this.#context.write(() => this.#work.endDeferral(customer, prefix));
   }
 
-  /** The next run looks again at a customer that waits or was rejected, and says anew why. */
+  /** The next run looks at a customer that waits or was rejected, and decides the reason again. */
   async lookAgain(customer: RecordKey): Promise<void> {
     await this.#context.write(() => this.#work.lookAgain(customer));
   }
@@ -139,8 +129,7 @@ export class Records {
   }
 
   /**
-   * Records why a customer waits, where it does not wait or was not rejected for a reason that begins otherwise: that
-   * one stays, and the next run looks at the customer again.
+   * If the customer waits or was rejected for a code with another prefix, that one stays, and the next run looks again.
    */
   async setLesserOutcome(run: string, outcome: RecordOutcome, prefix: string): Promise<void> {
     await this.#context.write(() => {
@@ -149,16 +138,11 @@ export class Records {
     });
   }
 
-  /**
-   * What waits or is in quarantine, and is not looked at by itself, is looked at once where what records are decided by
-   * changed. Answers how many records that wait are looked at for it.
-   */
   async decideBy(rules: string): Promise<number> {
     if (this.#context.read(() => this.#work.isDecidedBy(rules))) return 0;
     return await this.#context.write(() => this.#work.decideBy(rules));
   }
 
-  /** Whether something in quarantine is to be mapped anew that only a reading of everything surely gives. */
   async awaitsWholeRead(source: string, stream: Stream): Promise<boolean> {
     return this.#context.read(() => this.#work.awaitsWholeRead(source, stream));
   }
@@ -168,10 +152,8 @@ export class Records {
   }
 
   /**
-   * Records what a run came to with these records. Those of `unfinished` are looked at again by the next run, planned
-   * or not: in one transaction, so that no crash makes a record that is planned and was not carried out look finished.
-   * `held`: the customer of whom something is held. Where a person has approved some of it by now, the customer is
-   * looked at again too: what was approved is carried out by the next run.
+   * The next run looks at `unfinished` again. One transaction, so that a crash never makes an unfinished record look
+   * done. `held`: a customer with a hold; if a person approved it meanwhile, the next run must act.
    */
   async setOutcomes(
     run: string,
@@ -187,23 +169,18 @@ export class Records {
     });
   }
 
-  /** Records what a run came to with these records, without waiting for the commit. */
   setOutcomesAhead(run: string, outcomes: readonly RecordOutcome[], sequence: Sequence): Promise<void> {
     const at = this.#context.now;
     return this.#context.ride(sequence.leads(() => this.#work.recordOutcomes(run, outcomes, at)));
   }
 
-  /** Keeps what a plan found about a customer's records that cannot be carried out now, and of those that can again. */
   async noteDeferrals(customer: RecordKey, records: readonly Omit<RecordOutcome, "again">[]): Promise<void> {
     const goes = this.#context.read(() => this.#work.waitsAnything(customer));
     const waiting = goes ? records : records.filter((record) => record.outcome !== "planned");
     if (waiting.length > 0) await this.#context.write(() => this.#work.noteDeferrals(waiting, this.#context.now));
   }
 
-  /**
-   * Defers records that are pending and have no outcome in this run yet: those of one customer, or all that this run
-   * changed.
-   */
+  /** Defers pending records: all of one customer, or those that this run changed and gave no outcome. */
   async deferPending(run: string, customer: RecordKey | undefined, code: string, reason: string): Promise<number> {
     return await this.#context.write(() =>
       this.#work.deferPending(run, customer, { code, reason, at: this.#context.now }),
@@ -214,17 +191,14 @@ export class Records {
     return this.#context.read(() => this.#work.customerOfOrder(order));
   }
 
-  /** The customer that a record belongs to, and how the record stands. */
   async ownerOf(stream: Stream, key: RecordKey): Promise<ReturnType<WorkTables["ownerOf"]>> {
     return this.#context.read(() => this.#work.ownerOf(stream, key));
   }
 
-  /** What the CRM says of an order now. */
   async orderNow(order: RecordKey): Promise<OrderNow | undefined> {
     return this.#context.read(() => this.#records.orderNow(order));
   }
 
-  /** Every record that is not done, once, by how it stands and why. */
   async open(scope: OpenScope = {}): Promise<OpenRecords[]> {
     return this.#context.read(() => this.#open.records(scope));
   }

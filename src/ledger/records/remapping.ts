@@ -7,17 +7,16 @@ import type { SourceReadTables } from "./source-reads.ts";
 import type { MappedRow } from "./staged-records.ts";
 import type { SkippedRecord, SkippedTables } from "./skipped.ts";
 
-/** A record as its source gave it; `raw` is JSON with its secrets blanked, null where it is not kept any more. */
+/** `raw` is JSON without secrets; null if it is no longer kept. */
 export interface StoredForm {
   key: RecordKey;
   raw: string | null;
-  /** The hash by which it is known again, with the mapping that it was mapped with. */
+  /** Covers the raw form and its mapping. */
   rawHash: string;
-  /** The record is missing, and waits in quarantine because this form was refused when it was mapped anew. */
+  /** The record is missing, and this form was refused when it was mapped again. */
   isRefused: boolean;
 }
 
-/** A stored raw form with what it maps to now. */
 export interface MappedForm {
   key: RecordKey;
   item: MappedRow;
@@ -26,7 +25,7 @@ export interface MappedForm {
 type Became = "changed" | "unchanged" | "quarantined";
 type RawRow = RecordKey & { raw: string | null; rawHash: string; refused: number };
 
-/** Takes up what stored raw forms map to now. Nothing was read, so nothing counts as seen, and nothing as gone. */
+/** Maps stored raw forms again. Nothing was read, so no record counts as seen or missing. */
 export class Remapping {
   readonly #context: LedgerContext;
   readonly #records: RecordTables;
@@ -61,10 +60,7 @@ export class Remapping {
     });
   }
 
-  /**
-   * The records of one stream of a source that the last whole reads lacked, with those whose stored form is refused, in
-   * key order, `limit` at a time after `after`.
-   */
+  /** Missing records with their stored forms, including refused ones, by key, at most `limit` after `after`. */
   async storedForms(
     source: string,
     stream: Stream,
@@ -76,12 +72,10 @@ export class Remapping {
     return rows.map(({ raw, rawHash, refused, ...key }) => ({ key, raw, rawHash, isRefused: refused === 1 }));
   }
 
-  /** The fingerprints of mappings that readings of a stream were made with, the newest first. */
   async mappingsOf(source: string, stream: Stream): Promise<string[]> {
     return this.#context.read(() => this.#reads.mappingsOf(source, stream));
   }
 
-  /** Takes these up in one transaction, and counts what became of them. */
   async take(source: string, stream: Stream, forms: readonly MappedForm[]): Promise<Record<Became, number>> {
     return await this.#context.write(() => {
       const counts = { changed: 0, unchanged: 0, quarantined: 0 };
@@ -90,7 +84,7 @@ export class Remapping {
     });
   }
 
-  /** When the record was seen last, and whether it is missed, stays as it is. */
+  /** Keeps when the record was last seen, and how often it was missed. */
   #takeOne(source: string, stream: Stream, { key, item }: MappedForm): Became {
     const { namespace, id } = key;
     const row = this.#statements.seenLast.get(stream, namespace, id);
@@ -104,17 +98,15 @@ export class Remapping {
   }
 }
 
-/** A row of the quarantine that waits, with the raw form it came in. */
 export interface WaitingRow {
   id: string;
   source: string;
   stream: Stream;
   place: string;
   code: string;
-  /** Null where what came was no record at all. */
+  /** Null if the row was no record at all. */
   expected: string | null;
   rawHash: string;
-  /** JSON with its secrets blanked; null where it was erased. */
   raw: string | null;
 }
 
@@ -124,7 +116,6 @@ type QuarantineRow = Row<
 > &
   Row<"private_value", "body">;
 
-/** Maps a row of the quarantine anew without its source. */
 export class QuarantineRetry {
   readonly #context: LedgerContext;
   readonly #records: RecordTables;
@@ -153,7 +144,6 @@ export class QuarantineRetry {
     });
   }
 
-  /** A row of the quarantine that waits. */
   async waiting(id: string): Promise<WaitingRow | undefined> {
     const row = this.#context.read(() => this.#statements.find.get(id));
     if (row === undefined) return undefined;
@@ -161,7 +151,7 @@ export class QuarantineRetry {
     return { ...rest, rawHash, raw };
   }
 
-  /** A person has the row mapped anew when its source is read. False where no such row is open. */
+  /** The next read of its source maps the row again. False if it is not open. */
   async mark(id: string, by: string): Promise<boolean> {
     return await this.#context.write(() => {
       const isMarked = this.#statements.mark.run(id).changes === 1;
@@ -170,10 +160,7 @@ export class QuarantineRetry {
     });
   }
 
-  /**
-   * Takes up what the row maps to now, as of the read that it came in, because a person asked for it. False: somebody
-   * resolved it meanwhile.
-   */
+  /** Counts as of the row's read. False if somebody resolved the row meanwhile. */
   async settle(id: string, item: MappedRow | { skipped: SkippedRecord }, by: string): Promise<boolean> {
     return await this.#context.write(() => {
       const row = this.#statements.find.get(id);
@@ -195,7 +182,7 @@ export class QuarantineRetry {
     if ("skipped" in item) {
       this.#statements.resolve.run(now, "the record is skipped now", id);
       const { key } = item.skipped;
-      // No reading is under way: every bad form of it that waits is of an earlier one.
+      // No read is in progress, so every bad form of the record is an older one.
       if (key !== undefined) this.#skipped.leave({ source, stream, read: -1 }, key);
       return;
     }

@@ -2,13 +2,10 @@ import { type Stream, streams } from "../../crm/model.ts";
 import type { LedgerContext } from "../context.ts";
 import { statements } from "../database/statements.ts";
 
-/** In the place of a source, which no configuration can have: a person let go of these records. */
+/** Replaces the source of records that a person let go. No configuration can have this name. */
 const nobody = "(nobody)";
 
-/**
- * Streams of records that no configured source gives, with when they were read last, as common table expressions; a
- * step for each source.
- */
+/** SQL: streams with records but without a configured source. One index step for each source. */
 export const removedStreams = `
   each_source(source) as (
     select min(source) from record
@@ -21,14 +18,12 @@ export const removedStreams = `
     where e.source is not null and e.source <> '${nobody}' and exists (select 1 from source_stream)
       and not exists (select 1 from source_stream c where c.source = e.source and c.stream = named.value))`;
 
-/** Records that are not gone, of a stream that no configured source gives. */
 export interface Unread {
   source: string;
   stream: Stream;
   count: number;
 }
 
-/** What sources left behind that are configured no longer: nobody reads these records, and nobody misses them. */
 export class RemovedSources {
   readonly #context: LedgerContext;
   readonly #statements;
@@ -57,10 +52,7 @@ export class RemovedSources {
     return this.#context.read(() => this.#statements.unread.all());
   }
 
-  /**
-   * From now on these records are of another source: what its next whole reads lack of them is missing. Without `to`
-   * nobody reads them, and a person decided so: they stay as they are until a source gives them.
-   */
+  /** The next full reads of `to` may miss the records. Without `to` they stay until a source sends them. */
   async reassign(
     unread: readonly Unread[],
     to: string | undefined,

@@ -2,10 +2,8 @@ import Database from "better-sqlite3";
 import { Problem } from "../../base/errors.ts";
 import type { Row } from "../tables.ts";
 
-/** Hashes that are taken from the disk at once. */
 const page = 2_000;
 
-/** What a reading keeps in the temporary folder does not fit there. */
 export function noTemporarySpace(error: Error): Problem {
   return new Problem({
     code: "source.no-temporary-space",
@@ -16,21 +14,20 @@ export function noTemporarySpace(error: Error): Problem {
 }
 
 /**
- * The raw forms that one reading has met as they were, by their hashes. They are kept in a temporary SQLite database
- * that the system removes when it is closed or the process ends, so that remembering a million rows takes no memory,
- * and the ledger is not written for what has not changed.
+ * Hashes of unchanged forms that a read has met. They are in a temporary SQLite database, so a million rows need no
+ * memory, and the ledger is not written. The system removes the file on close or death.
  */
 export class SeenForms {
   readonly #database: Database.Database;
   readonly #insert: Database.Statement<[string]>;
   #find: Database.Statement<[string, number], 1> | undefined;
   #failure: Problem | undefined;
-  /** Forms up to this one were met by an earlier part of the reading. */
+  /** Rows up to this one are from an earlier part of the read. */
   #earlier = 0;
 
-  /** `mostPages`: what the file may grow to, in pages of 4,096 bytes; else what the disk has. */
+  /** `mostPages` limits the file, in pages of 4,096 bytes. */
   constructor({ mostPages }: { mostPages?: number } = {}) {
-    // An empty name is a private temporary file, written only when it outgrows the page cache.
+    // An empty name is a private temporary file. It is written only when it outgrows the page cache.
     this.#database = new Database("");
     this.#database.pragma("journal_mode = off");
     this.#database.pragma("synchronous = off");
@@ -41,18 +38,16 @@ export class SeenForms {
     this.#insert = this.#database.prepare("insert into seen (hash) select unhex(value) from json_each(?)");
   }
 
-  /** Adds hashes of 64 hex characters. */
   add(hashes: readonly string[]): void {
     if (hashes.length > 0) this.#kept(() => this.#insert.run(JSON.stringify(hashes)));
   }
 
-  /** Takes over what an earlier part of the reading has met, as `addBytes` takes it. */
   takeOver(hashes: Buffer): void {
     this.addBytes(hashes);
     this.#earlier = this.last;
   }
 
-  /** Adds hashes of 32 bytes, one behind the other. */
+  /** Adds hashes of 32 bytes each, without separators. */
   addBytes(hashes: Buffer): void {
     const width = 32;
     for (let from = 0; from < hashes.length; from += width * page) {
@@ -64,14 +59,12 @@ export class SeenForms {
   }
 
   /**
-   * Whether this part of the reading has met a form: one that an earlier part met is an older form, and no second one.
-   * Asked only for records that have changed, so the order is made when it is first asked.
+   * Whether this part met the form: one of an earlier part is older, and no duplicate. Needed for changed records only.
    */
   has(hash: string): boolean {
     return this.#hasAfter(this.#earlier, hash);
   }
 
-  /** Whether the reading has met a form, in this part or an earlier one. */
   hasMet(hash: string): boolean {
     return this.#hasAfter(0, hash);
   }
@@ -88,7 +81,7 @@ export class SeenForms {
     });
   }
 
-  /** What was met after the place that `upTo` gave before, as `takeOver` takes it. */
+  /** The hashes after a place, as bytes. */
   since(place: number): { hashes: Buffer; upTo: number } {
     return this.#kept(() => {
       const upTo = this.last;
@@ -99,12 +92,10 @@ export class SeenForms {
     });
   }
 
-  /** The place of what was met last. */
   get last(): number {
     return this.#database.prepare<[], number>("select coalesce(max(rowid), 0) from seen").pluck().get() ?? 0;
   }
 
-  /** Every form that was met, in the order of the hashes. */
   *inOrder(): Generator<string, void, void> {
     const inOrder = "select lower(hex(hash)) from seen indexed by seen_by_hash order by hash";
     const rows = this.#kept(() => {
@@ -120,7 +111,6 @@ export class SeenForms {
     }
   }
 
-  /** Every form that was met, in pages. */
   *pages(): Generator<string[], void, void> {
     const statement = this.#database.prepare<[number, number], { rowid: number; hash: string }>(
       "select rowid, lower(hex(hash)) as hash from seen where rowid > ? order by rowid limit ?",
@@ -134,7 +124,7 @@ export class SeenForms {
     }
   }
 
-  /** Whether the temporary file could not hold something: what it holds is not to be relied on any more. */
+  /** The temporary file is full, so its content is unreliable. */
   get failed(): boolean {
     return this.#failure !== undefined;
   }
@@ -143,7 +133,7 @@ export class SeenForms {
     this.#database.close();
   }
 
-  /** What fails here is this file, not the ledger: the reading comes to nothing, and everything else goes on. */
+  /** Here this file fails, not the ledger: only the read fails. */
   #kept<T>(work: () => T): T {
     if (this.#failure !== undefined) throw this.#failure;
     try {
@@ -155,22 +145,20 @@ export class SeenForms {
     }
   }
 
-  /** Sorting once is several times faster than keeping the order while rows come in. */
+  /** One sort is several times faster than an index during the inserts. */
   #sort(): void {
     this.#database.exec("create index if not exists seen_by_hash on seen (hash)");
   }
 }
 
-/** A record as it stands in the ledger. */
 export type StandingRecord = Row<
   "record",
   "namespace" | "id" | "source" | "state" | "raw_hash" | "last_read" | "missed"
 >;
 
-/** How many records are taken from the ledger at once. */
 export const expectedAtOnce = 500;
 
-/** After so many questions that nothing expected has answered, the source comes in another order. */
+/** After this many batches without a match, the source has another order. */
 const mostMisses = 4;
 
 interface Place {
@@ -178,13 +166,10 @@ interface Place {
   id: string;
 }
 
-/** Records of the ledger in key order after `from`. One that it has answered with it answers with no more. */
 class Page {
   readonly #rows: readonly StandingRecord[];
   readonly #from: Place;
-  /** One more than the place of the last one that it has answered with. */
   #next = 0;
-  /** The places of those that are left, once one of them has not come as the next. */
   #places: Map<string, number> | undefined;
 
   constructor(rows: readonly StandingRecord[], from: Place) {
@@ -210,7 +195,7 @@ class Page {
     return this.#next > 0;
   }
 
-  /** After which record nothing was answered yet. */
+  /** The last record before the next match. */
   get reached(): Place {
     return this.#rows[this.#next - 1] ?? this.#from;
   }
@@ -219,9 +204,8 @@ class Page {
 const start: Place = { namespace: "", id: "" };
 
 /**
- * The records that a reading will most likely meet next. Sources mostly come in the order of their keys, as records
- * stand in the ledger: then a page of them answers for a page of rows, several times faster than looking each up. What
- * is expected is what the ledger said when the page was taken, and is taken anew once anybody has written into it.
+ * Most sources send rows by key, as the ledger keeps them. Then one page answers for many rows, several times faster
+ * than single look-ups. A page is read again after any write to the ledger.
  */
 export class ExpectedForms {
   readonly #source: string;
@@ -235,10 +219,7 @@ export class ExpectedForms {
   #misses = 0;
   #met = 0;
 
-  /**
-   * `next` gives the records of the stream that come after a key, `version` a text that changes with each write into
-   * the ledger.
-   */
+  /** `next` returns records after a key. `version` changes with each write to the ledger. */
   constructor(
     source: string,
     read: number,
@@ -250,7 +231,7 @@ export class ExpectedForms {
     this.#version = asked.version;
   }
 
-  /** The records that stand in one of these forms, as current ones, and the forms that have to be looked up. */
+  /** Current records with one of these forms, and the forms that must be looked up. */
   find(hashes: readonly string[]): { found: StandingRecord[]; others: readonly string[] } {
     const found: StandingRecord[] = [];
     if (this.#misses >= mostMisses) return { found, others: hashes };
@@ -271,7 +252,7 @@ export class ExpectedForms {
     return { found, others };
   }
 
-  /** How many records were met as they were expected: each once, and none that the reading itself has taken up. */
+  /** Records met as expected, each counted once, without those that the read took up. */
   get met(): number {
     return this.#met;
   }
@@ -286,7 +267,6 @@ export class ExpectedForms {
     });
   }
 
-  /** Goes on to the next page; false where there is none. */
   #turn(): boolean {
     const rows = this.#next(this.#last.namespace, this.#last.id);
     const last = rows.at(-1);

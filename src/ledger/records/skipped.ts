@@ -5,25 +5,21 @@ import { statements } from "../database/statements.ts";
 import type { Row } from "../tables.ts";
 import type { ReadOf } from "./source-reads.ts";
 
-/** A record that a stream leaves out, on its way into the ledger. */
 export interface SkippedRecord {
-  /** Which record it is, where that can be read. */
   key: RecordKey | undefined;
-  /** It may be any record, since it names one in a way that cannot be used. */
+  /** Its id is unreadable, so it may be any record. */
   isNameless: boolean;
 }
 
-/** What the ledger has of records that are skipped. */
 export interface SkippedStanding {
-  /** The forms in which they were known before: they are not missed. */
   forms: string[];
-  /** Those for which something is to be written: they were missed before, or a bad form of them waits. */
+  /** Records that need a write: they were missed, or have an open bad form. */
   touched: RecordKey[];
 }
 
 type StandingRow = Row<"record", "raw_hash" | "missed">;
 
-/** Records that a stream leaves out: what is known of them stays as it was last. */
+/** Records that a stream skips. Their last state stays. */
 export class SkippedTables {
   readonly #now: () => number;
   readonly #statements;
@@ -44,10 +40,7 @@ export class SkippedTables {
     return found;
   }
 
-  /**
-   * The record is not missed, and a bad form of it that an earlier reading met waits no more: what was known before
-   * goes on. One that `read` itself met stays. Runs inside the writer's transaction.
-   */
+  /** Resolves bad forms of earlier reads, but not of `read` itself. Runs inside the writer's transaction. */
   leave({ source, stream, read }: Omit<ReadOf, "run">, { namespace, id }: RecordKey): void {
     this.#statements.see.run(stream, namespace, id, source);
     this.#statements.resolve.run(toInstant(this.#now()), stream, namespace, id, source, read);

@@ -6,14 +6,13 @@ import type { SourceReadTable, SourceStreamTable } from "./tables.ts";
 
 export type SourceReadRow = Omit<SourceReadTable, "run_id" | "absence">;
 
-/** Fingerprints of the settings that a read is made with, and the read that it goes on with. */
 export interface MadeWith {
   question?: string | undefined;
   mapping?: string | undefined;
   continues?: number | undefined;
 }
 
-/** The read that rows came in. `run`: the run that plans what they change; null where none does. */
+/** `run` plans the changes of the read; null if no run does. */
 export interface ReadOf {
   read: number;
   run: string | null;
@@ -21,12 +20,11 @@ export interface ReadOf {
   stream: Stream;
 }
 
-/** The same of a read that may have been cut; `first`: the number of its first part, `read` that of its last. */
+/** An interrupted read has several parts: `first` is the number of the first one, `read` of the last. */
 export interface ReadParts extends ReadOf {
   first: number;
 }
 
-/** How a read ended. */
 export interface FinishedRead {
   complete: boolean;
   whole: boolean;
@@ -39,7 +37,6 @@ export interface FinishedRead {
   shape?: RowShape | undefined;
 }
 
-/** A stream of a source as the configuration has it, with the job that reads it. */
 export interface ConfiguredStream {
   source: string;
   stream: Stream;
@@ -50,10 +47,7 @@ const readColumns =
   "number, source, stream, started_at, finished_at, complete, whole, rows, bad, cursor, problem, details, doubted, " +
   "question, mapping, continues, shape";
 
-/**
- * The numbers of the last reading of each stream of each source, of those for which `condition` holds: a step for each
- * stream.
- */
+/** SQL: the last read of each stream for which `condition` holds. One index step for each stream. */
 export function lastReadNumbers(condition = ""): string {
   return `with recursive each_source (source) as (
       select min(source) from source_read
@@ -70,13 +64,11 @@ export function lastReadNumbers(condition = ""): string {
       order by r.number desc limit 1) from each_stream where stream is not null`;
 }
 
-/** An earlier reading that a new one must not have lost too much of. */
 export interface EarlierRead extends Pick<SourceReadRow, "rows" | "details"> {
-  /** `the last complete read`, as a message names it. */
   name: string;
 }
 
-/** Reads of the streams of sources, and which streams are configured. Writes run inside the writer's transaction. */
+/** Reads, and the configured streams. Writes run inside the writer's transaction. */
 export class SourceReadTables {
   readonly #statements;
 
@@ -90,12 +82,10 @@ export class SourceReadTables {
     return Number(startRead.run(run, source, stream, at, question, mapping, continues).lastInsertRowid);
   }
 
-  /** The read went on with no other one after all. */
   beginsAnew(number: number): void {
     this.#statements.beginsAnew.run(number);
   }
 
-  /** The fingerprints of mappings that reads of a stream were made with, the newest first. */
   mappingsOf(source: string, stream: Stream): string[] {
     return this.#statements.mappings.all(source, stream);
   }
@@ -120,28 +110,27 @@ export class SourceReadTables {
     return this.#statements.lastComplete.get(source, stream);
   }
 
-  /** The newest whole, complete read of a stream that a run made: a plan's read judges nothing. */
+  /** Without reads of plans, which judge nothing. */
   lastWholeRead(source: string, stream: Stream): SourceReadRow | undefined {
     return this.#statements.lastWhole.get(source, stream);
   }
 
-  /** What the rows of the newest whole, complete read of a run looked like, of those of which it is kept. */
+  /** The shape of rows in the newest complete full read of a run that has one. */
   lastShape(source: string, stream: Stream): RowShape | undefined {
     const row = this.#statements.lastShape.get(source, stream);
     return row === undefined ? undefined : rowShapeSchema.parse(JSON.parse(row.shape));
   }
 
-  /** The newest whole, complete read of a stream, also where a plan made it. */
+  /** Includes reads of plans. */
   newestWholeRead(source: string, stream: Stream): SourceReadRow | undefined {
     return this.#statements.newestWhole.get(source, stream);
   }
 
-  /** Whether a read after that one, however far it came, was made with other settings than these. */
   wasAskedOtherwise(source: string, stream: Stream, after: number, question: string): boolean {
     return this.#statements.askedOtherwise.get(source, stream, after, question) !== undefined;
   }
 
-  /** What a reading must not have lost too much of; `kept`: how many records others have brought. */
+  /** `kept` counts the records of the source, if no full read exists. */
   toCompare(source: string, stream: Stream, kept: () => number): EarlierRead[] {
     const newest = this.newestWholeRead(source, stream);
     if (newest === undefined)
@@ -152,12 +141,10 @@ export class SourceReadTables {
       .map(({ rows, details }) => ({ rows, details, name: "the last complete read" }));
   }
 
-  /** The newest read of a stream, whatever became of it, also where its process died. */
   lastRead(source: string, stream: Stream): SourceReadRow | undefined {
     return this.#statements.lastRead.get(source, stream);
   }
 
-  /** Keeps which streams are configured; a write only where that has changed. */
   streamsDiffer(streams: readonly ConfiguredStream[]): boolean {
     const name = (row: { source: string; stream: string; job?: string | null | undefined }): string =>
       JSON.stringify([row.source, row.stream, row.job ?? null]);
@@ -165,10 +152,7 @@ export class SourceReadTables {
     return known.join() !== streams.map(name).sort().join();
   }
 
-  /**
-   * What streams left behind that are configured no longer waits no more: their rows in quarantine are resolved; what
-   * they blocked goes on, and whoever else claimed their records is read anew.
-   */
+  /** Removed streams: resolves their quarantine rows, unblocks their records, retries other sources' claims. */
   configureStreams(streams: readonly ConfiguredStream[], now: string): void {
     const run = this.#statements;
     run.forgetStreams.run();
@@ -179,7 +163,7 @@ export class SourceReadTables {
     run.unblock.run();
   }
 
-  /** Before a run has said what is configured, every source is. */
+  /** Before the first run every source counts as configured. */
   isConfigured(source: string, stream: Stream): boolean {
     return this.#statements.configured.get(source, stream)?.configured !== 0;
   }

@@ -6,20 +6,19 @@ import { stored } from "../database/damage.ts";
 import { mayName } from "./known-records.ts";
 import { noTemporarySpace } from "./seen-forms.ts";
 
-/** A canonical record on its way into the ledger. `rawHash` covers the raw form and the mapping that was used. */
+/** A record to take up. `rawHash` covers the raw form and the mapping. */
 export interface IngestedRecord {
   rawHash: string;
   place: string;
   key: RecordKey;
   customer: RecordKey;
   record: JsonObject;
-  /** The zones of its local dates. */
   zones?: DateZones | undefined;
-  /** The raw form with secrets blanked. */
+  /** Without secrets. */
   raw: string;
 }
 
-/** A record that cannot be used, with its place and reason; `raw` has its secrets blanked. */
+/** An unusable record. `raw` has no secrets. */
 export interface IngestedRejection {
   rawHash: string;
   place: string;
@@ -30,25 +29,21 @@ export interface IngestedRejection {
   message: string;
   expected: string | undefined;
   raw: string;
-  /** The record that it looks like, which is not missing meanwhile. */
+  /** The record that it may be, which is therefore not missing. */
   twin?: RecordKey | undefined;
 }
 
-/** A row of a source as it is to be taken in: a record, or what goes into quarantine. */
 export type MappedRow = { record: IngestedRecord } | { rejection: IngestedRejection };
 
-/** Rows that are handed out at a time. */
 const page = 500;
 
-/** The key of a row; undefined where it has none that can be read. */
 export function keyOfRow(row: MappedRow): RecordKey | undefined {
   return "record" in row ? row.record.key : row.rejection.key;
 }
 
 /**
- * What a read brought that is new or changed, until it is known whether the read is believed. A temporary SQLite
- * database, which the system removes when it is closed or the process ends: it takes no memory, and the ledger holds
- * nothing of a read that is not believed.
+ * New and changed rows of a read, until it is believed. A temporary SQLite database keeps them out of memory and out of
+ * the ledger. The system removes it on close or death.
  */
 export class StagedRecords {
   readonly #database: Database.Database;
@@ -56,7 +51,7 @@ export class StagedRecords {
   #size = 0;
 
   constructor() {
-    // An empty name is a private temporary file, written only when it outgrows the page cache.
+    // An empty name is a private temporary file. It is written only when it outgrows the page cache.
     this.#database = new Database("");
     this.#database.pragma("journal_mode = off");
     this.#database.pragma("synchronous = off");
@@ -65,7 +60,6 @@ export class StagedRecords {
     this.#insert = this.#database.prepare("insert into staged (key, row) values (?, ?)");
   }
 
-  /** How many rows it has. */
   get size(): number {
     return this.#size;
   }
@@ -82,7 +76,6 @@ export class StagedRecords {
     this.#size += rows.length;
   }
 
-  /** Every row in the order in which it came, some at a time. */
   *pages(): Generator<MappedRow[], void, void> {
     const next = this.#database.prepare<[number, number], { number: number; row: string }>(
       "select number, row from staged where number > ? order by number limit ?",
@@ -96,7 +89,7 @@ export class StagedRecords {
     }
   }
 
-  /** The last row of each of these keys that has one, by `formatKey`. */
+  /** The last row of each key, by `formatKey`. */
   find(keys: readonly RecordKey[]): Map<string, MappedRow> {
     this.#database.exec("create index if not exists staged_by_key on staged (key)");
     const rows = this.#database
@@ -107,7 +100,7 @@ export class StagedRecords {
     return new Map(rows.map(({ key, row }) => [key, stored<MappedRow>(row)]));
   }
 
-  /** Where a row is that cannot be used and has this text, or none that is kept. */
+  /** The place of an unusable row that may contain this text, or whose form is gone. */
   unusableRow(text: string): string | undefined {
     return this.#database
       .prepare<[{ text: string }], string>(

@@ -1,6 +1,5 @@
 import Database from "better-sqlite3";
 
-/** A row on its way into or out of a staging area; `text` is JSON. */
 interface StagedRow {
   key: string;
   place: string;
@@ -29,18 +28,14 @@ const schema = `
   ) strict;
 `;
 
-/**
- * Made when the first question is asked: sorting once is several times faster than keeping the order while rows come
- * in.
- */
+/** Made on first use: one sort is several times faster than an index during the inserts. */
 const byKey = "create index if not exists row_by_key on row (part, key, id)";
 
-/** Rows of one page of orphans or duplicates. */
 const page = 1_000;
 
 /**
- * Header and detail rows of one reading, joined on disk. Each area is a temporary SQLite database that the system
- * removes when it is closed or the process ends; it holds raw CRM rows and is never part of the ledger file.
+ * Joins header and detail rows on disk. The temporary SQLite database is removed on close or death. Raw CRM rows never
+ * get into the ledger file.
  */
 export function createStaging(): { open(): StagingArea } {
   return { open: () => new StagingArea() };
@@ -53,7 +48,7 @@ class StagingArea {
   readonly #put: (part: string, rows: StagedRow[]) => void;
 
   constructor() {
-    // An empty name is a private temporary file, written only when it outgrows the page cache.
+    // An empty name is a private temporary file. It is written only when it outgrows the page cache.
     this.#database = new Database("");
     this.#database.pragma("journal_mode = off");
     this.#database.pragma("synchronous = off");
@@ -70,7 +65,7 @@ class StagingArea {
     this.#put(part, rows);
   }
 
-  /** The rows of a part in the order in which they were put, `batch` at a time; others may be put meanwhile. */
+  /** Rows in their order, `batch` at a time. More rows may be added meanwhile. */
   *rows(part: string, batch: number): Generator<StagedRow[], void, void> {
     const statement = this.#database.prepare<[number, string, number], StagedRow & { id: number }>(
       "select id, key, place, text from row where id > ? and +part = ? order by id limit ?",
@@ -85,13 +80,10 @@ class StagingArea {
     }
   }
 
-  /**
-   * Headers whose key stands once, in the order in which they were put, with the rows of every other part, `batch` at a
-   * time.
-   */
+  /** Headers with a unique key, in their order, with their rows of all other parts. */
   *joined(headerPart: string, batch: number): Generator<JoinedRow[], void, void> {
     this.#database.exec(byKey);
-    // The sign before `part` keeps the planner on the order of ids, which it would otherwise sort for every page.
+    // `+part` keeps the planner on the order of ids. Otherwise it would sort for every page.
     const headers = this.#database.prepare<[number, string, number], StagedRow & { id: number }>(
       `select id, key, place, text from row header where id > ? and +part = ?
          and not exists (select 1 from row other where other.part = header.part and other.key = header.key
@@ -124,7 +116,6 @@ class StagingArea {
     }
   }
 
-  /** Rows of `part` whose key no header has, in the order in which they were put. */
   *orphans(part: string, headerPart: string): Generator<StagedRow, void, void> {
     this.#database.exec(byKey);
     const statement = this.#database.prepare<[number, string, string, number], StagedRow & { id: number }>(
@@ -142,7 +133,7 @@ class StagingArea {
     }
   }
 
-  /** Keys of a part that stand more than once, in their order, with the places and texts of all their rows. */
+  /** Keys that occur more than once, with the places and texts of all their rows. */
   *duplicates(part: string): Generator<{ key: string; places: string[]; texts: string[] }, void, void> {
     this.#database.exec(byKey);
     const keys = this.#database.prepare<[string, string, number], { key: string }>(
@@ -162,7 +153,6 @@ class StagingArea {
     }
   }
 
-  /** Those of the keys that a part has already. */
   known(part: string, keys: readonly string[]): ReadonlySet<string> {
     this.#database.exec(byKey);
     this.#known ??= this.#database.prepare(
@@ -171,7 +161,6 @@ class StagingArea {
     return new Set(this.#known.all(part, JSON.stringify(keys)).map(({ key }) => key));
   }
 
-  /** How many keys a part has. */
   count(part: string): number {
     this.#database.exec(byKey);
     const statement = this.#database.prepare<[string], { keys: number }>(
@@ -180,10 +169,7 @@ class StagingArea {
     return statement.get(part)?.keys ?? 0;
   }
 
-  /**
-   * The rows of a part by their keys, in the order of these, about `batch` rows at a time; of a key with more than
-   * `most` rows only the first. `mark` is the part whose keys are marked.
-   */
+  /** Rows by key, about `batch` at a time; only the first of a key with more than `most`. `mark` is a part. */
   *grouped(
     part: string,
     mark: string,

@@ -15,7 +15,7 @@ export interface RecordTable {
   state: RecordState;
   last_read: number;
   missed: number;
-  /** When it was first missing from a whole read of a run; counts only while `missed` is not 0. */
+  /** Only valid while `missed` is above 0. */
   missed_since: string | null;
   pending: number;
   deferred_code: string | null;
@@ -26,7 +26,7 @@ export interface RecordTable {
   outcome: string | null;
   first_seen: string;
   changed_at: string;
-  /** How often in a row it came back to one of the forms before its last one, of which `previous_hash` has a few. */
+  /** How often in a row the record returned to an earlier form. `previous_hash` has a few of those. */
   flips: number;
   previous_hash: string | null;
 }
@@ -41,7 +41,6 @@ export interface RecordVersionTable {
   source: string;
   place: string;
   body: string;
-  /** JSON: the zones of its local dates, by field; null if it has none. */
   date_zones: string | null;
 }
 
@@ -58,34 +57,26 @@ export interface SourceReadTable {
   bad: number;
   cursor: string | null;
   problem: string | null;
-  /** JSON: rows of each set of files that are joined, by its name. */
   details: string | null;
-  /** The read was complete and not believed, because it lost too much. */
+  /** The read was complete but lost too much, so it was not believed. */
   doubted: number;
-  /** What it said about what is gone: `judged`, or why not. */
+  /** `judged`, or why missing records did not count. */
   absence: string | null;
-  /** Fingerprints of the settings it was made with; null if nothing may be concluded from them. */
+  /** Fingerprints of its settings. Null if nothing may be concluded from them. */
   question: string | null;
   mapping: string | null;
-  /** The read that it went on with, where that was cut. */
   continues: number | null;
-  /** JSON: what the first rows of a whole, complete read looked like. */
   shape: string | null;
 }
 
-/** How far a read has come that is not at its end. */
 export interface ReadCheckpointTable {
   source: string;
   stream: Stream;
   question: string;
-  /** Text of the reader's own. */
   position: string;
-  /** The number of its first part. */
   first_read: number;
-  /** Rows that were read until there, and how many of them were bad. */
   rows: number;
   bad: number;
-  /** Records that it skipped and that may be any. */
   nameless: number;
   began_at: string;
   reached_at: string;
@@ -107,7 +98,6 @@ export interface QuarantineTable {
   record_id: string | null;
   customer_namespace: string | null;
   customer_id: string | null;
-  /** The record that it looks like, which is not missing meanwhile. */
   twin_namespace: string | null;
   twin_id: string | null;
   place: string;
@@ -120,14 +110,13 @@ export interface QuarantineTable {
   first_seen: string;
   last_seen: string;
   last_read: number;
-  /** 1: it came of a stored form that was mapped anew, and of no reading. */
+  /** 1: from a stored form that was mapped again, not from a read. */
   of_stored_form: number;
   state: "open" | "retry" | "resolved";
   resolved_at: string | null;
   resolution: string | null;
 }
 
-/** How a record stood from one moment to another. */
 interface RecordStoodTable {
   stream: Stream;
   namespace: string;
@@ -140,7 +129,6 @@ interface RecordStoodTable {
   deferred_since: string | null;
 }
 
-/** What was said of a bad row from one moment to another. */
 interface QuarantineStoodTable {
   id: string;
   from_at: string;
@@ -161,7 +149,6 @@ export interface SourceStreamTable {
   job: string | null;
 }
 
-/** How many records of a stream are in a state. */
 export interface RecordTallyTable {
   stream: Stream;
   state: RecordState;

@@ -7,17 +7,15 @@ import type { Sqlite } from "../database/database.ts";
 import { statements } from "../database/statements.ts";
 import type { Row } from "../tables.ts";
 
-/** How the codes begin of why a customer waits for what a person asked for. */
+/** Prefix of codes for customers that wait for a request of a person. */
 export const requestCodes = "request.";
 
-/** See `WorkTables.ownerOf`. */
 interface RecordOwner {
   customer: RecordKey;
   state: RecordState;
   isDone: boolean;
 }
 
-/** What a person, the platform or a setting makes worth a look. */
 export type LookedAt =
   | "all"
   | { customer: RecordKey }
@@ -26,9 +24,8 @@ export type LookedAt =
   | { source: string; since?: string };
 
 /**
- * What must be looked at. A record that changed, what waits at a customer that changed, and the customer that a record
- * left are found by the triggers of the schema; everything else is queued here, and by nobody else. Reads run on any
- * connection; writes inside the writer's transaction.
+ * Triggers of the schema mark changed records, records that wait for a changed customer, and the customer that a record
+ * left. Everything else is marked here only. Writes run inside the writer's transaction.
  */
 export class WorkTables {
   readonly #statements;
@@ -37,17 +34,13 @@ export class WorkTables {
     this.#statements = prepareStatements(database);
   }
 
-  /**
-   * Customers with something to do, in key order after `after`: pending records, operations whose outcome is open, or
-   * what somebody asked for.
-   */
+  /** Customers with work, in key order: pending records, unknown outcomes, planned operations or open requests. */
   pendingCustomers(after: RecordKey | undefined, limit: number): RecordKey[] {
     return this.#statements.pendingCustomers
       .all({ namespace: after?.namespace ?? "", id: after?.id ?? "", limit })
       .map((row) => ({ namespace: row.customer_namespace, id: row.customer_id }));
   }
 
-  /** Those of them with a pending record who are linked with no enterprise. */
   unlinkedCustomers(after: RecordKey | undefined, limit: number): RecordKey[] {
     return this.#statements.unlinkedCustomers
       .all({ namespace: after?.namespace ?? "", id: after?.id ?? "", limit })
@@ -58,7 +51,7 @@ export class WorkTables {
     return this.#statements.pendingCount.get()?.count ?? 0;
   }
 
-  /** The next run looks at these. Answers how many records they are. */
+  /** Marks records for the next run. Returns their number. */
   markPending(what: LookedAt): number {
     const run = this.#statements;
     if (what === "all") return run.pendingAll.run().changes;
@@ -68,14 +61,12 @@ export class WorkTables {
     return run.pendingRecord.run(stream, namespace, id).changes;
   }
 
-  /** Whether everything that waits was looked at under these rules. */
   isDecidedBy(rules: string): boolean {
     return this.#statements.decidedBy.get() === rules;
   }
 
   /**
-   * Everything that waits is looked at, since it is decided by these rules from now on, and so are customers that orders
-   * left something at; what is in quarantine is mapped anew when its source is read.
+   * Marks everything that waits, and customers that orders left. Quarantined rows are mapped again at the next read.
    */
   decideBy(rules: string): number {
     this.#statements.decideBy.run(rules);
@@ -83,7 +74,6 @@ export class WorkTables {
     return this.#statements.pendingWaiting.run().changes + this.#statements.pendingLeft.run().changes;
   }
 
-  /** Whether something in quarantine is to be mapped anew that only a reading of everything surely gives. */
   awaitsWholeRead(source: string, stream: Stream): boolean {
     return this.#statements.awaitsWholeRead.get(source, stream) !== undefined;
   }
@@ -110,10 +100,7 @@ export class WorkTables {
     }
   }
 
-  /**
-   * Keeps why these records would not be carried out, or that nothing keeps them any more, without a decision: they are
-   * looked at again as before.
-   */
+  /** Records why these records would wait, or no longer wait. Makes no decision: they stay pending. */
   noteDeferrals(outcomes: readonly Omit<RecordOutcome, "again">[], at: string): void {
     const run = this.#statements;
     for (const { key, stream, outcome, code = "deferred", reason = "" } of outcomes)
@@ -121,7 +108,6 @@ export class WorkTables {
       else run.noteDeferral.run({ at, code, reason, stream, namespace: key.namespace, id: key.id });
   }
 
-  /** Whether something of a customer that is to be looked at waits for a reason. */
   waitsAnything(customer: RecordKey): boolean {
     return this.#statements.waitsAnything.get(customer.namespace, customer.id) !== undefined;
   }
@@ -137,20 +123,17 @@ export class WorkTables {
     return this.#statements.deferOf.run(run, code, reason, at, customer.namespace, customer.id).changes;
   }
 
-  /** A customer's own record that waited for a reason that begins so waits no more. */
+  /** Ends the waiting of a customer's own record, if its code has this prefix. */
   endDeferral(customer: RecordKey, prefix: string): void {
     this.#statements.endDeferral.run(customer.namespace, customer.id, prefix, prefix);
   }
 
-  /** Whether a customer's own record waits, or was rejected, for a reason that begins otherwise. */
+  /** Whether a customer's own record waits or was rejected for a code with another prefix. */
   waitsOtherwise(customer: RecordKey, prefix: string): boolean {
     return this.#statements.waitsOtherwise.get(customer.namespace, customer.id, prefix, prefix) !== undefined;
   }
 
-  /**
-   * The next run looks again at a customer's own record that waits or was rejected, and says anew why; and at one of
-   * whom an operation is held, which may be wanted no more.
-   */
+  /** Marks a customer's own record if it waits or was rejected, or if a held operation may be unwanted now. */
   lookAgain(customer: RecordKey): void {
     this.#statements.lookAgain.run({ namespace: customer.namespace, id: customer.id });
   }
@@ -160,10 +143,7 @@ export class WorkTables {
     return row === undefined ? undefined : { namespace: row.customer_namespace, id: row.customer_id };
   }
 
-  /**
-   * The customer that a record belongs to, and how the record stands; `isDone`: no run has anything of it to look at,
-   * to do or to tell. Undefined where no source gave it.
-   */
+  /** `isDone`: nothing is left to do or to report. Undefined if no source sent the record. */
   ownerOf(stream: Stream, { namespace, id }: RecordKey): RecordOwner | undefined {
     const row = this.#statements.ownerOf.get(stream, namespace, id);
     if (row === undefined) return undefined;
@@ -172,7 +152,6 @@ export class WorkTables {
   }
 }
 
-/** Where customers with something to do are found: a table with what makes a row of it something to do. */
 const pendingIn: readonly (readonly [from: string, where: string])[] = [
   ["record", "pending = 1 and state <> 'quarantined'"],
   ["operation", "state in ('sending', 'unknown', 'parked') and state <> 'parked' and customer_id <> ''"],
@@ -180,10 +159,7 @@ const pendingIn: readonly (readonly [from: string, where: string])[] = [
   ["manual_request", "to_at is null and due = 1"],
 ];
 
-/**
- * Each customer counts where it is found first. Each part runs along its index, so that memory does not grow with the
- * number of customers, as it would where they were brought together first.
- */
+/** Counts each customer once. Each part uses its index; a union would need memory for all customers. */
 function countOfPending(): string {
   const parts = pendingIn.map(([from, where], place) => {
     const earlier = pendingIn.slice(0, place).map(
@@ -196,11 +172,10 @@ function countOfPending(): string {
   return parts.join(" + ");
 }
 
-/** What is asked about the work of a run and written of it. */
 // oxlint-disable-next-line max-lines-per-function -- a table of statements
 function prepareStatements(database: Sqlite) {
   return statements.onUse({
-    // Each part stops at the limit by itself, in the order of its index.
+    // Each part stops at the limit, in the order of its index.
     pendingCustomers: () =>
       database.prepare<
         [{ namespace: string; id: string; limit: number }],
@@ -274,7 +249,7 @@ function prepareStatements(database: Sqlite) {
       database.prepare(
         "update quarantine indexed by quarantine_open set state = 'retry' where state <> 'resolved' and state = 'open'",
       ),
-    // What is known by its stored form is mapped anew from that.
+    // Rows of stored forms need no read: they are mapped again from the ledger.
     awaitsWholeRead: () =>
       database.prepare<[string, string], Row<"quarantine", "id">>(
         `select id from quarantine where source = +? and stream = +? and state <> 'resolved' and state = 'retry'
@@ -286,7 +261,7 @@ function prepareStatements(database: Sqlite) {
          deferred_reason = null, deferred_since = null
        where stream = +? and namespace = +? and id = +?`,
       ),
-    // What a run only did not come to keeps why it waits, and since when.
+    // A record that the run only did not reach keeps its reason and start of waiting.
     waits: () =>
       database.prepare(
         `update record set outcome_run = @run, outcome = @outcome, pending = @pending,

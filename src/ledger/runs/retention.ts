@@ -3,17 +3,13 @@ import { theCrm } from "../../engine/model/requests.ts";
 import type { Sqlite } from "../database/database.ts";
 import { statements } from "../database/statements.ts";
 
-/** Days that history is kept; null: for ever. */
+/** Days to keep history; null keeps it for ever. */
 export interface RetentionSettings {
   rawRecordDays: number | null;
   observationDays: number | null;
   runDays: number | null;
 }
 
-/**
- * What was thinned: raw forms of records and of what was in quarantine, observations, differences that ended, what
- * people asked for and took back, readings of customers before a later one, reads of sources, particulars of runs.
- */
 export const historyKinds = [
   "rawForms",
   "quarantineForms",
@@ -37,37 +33,32 @@ export const daysOf: Readonly<Record<HistoryKind, keyof RetentionSettings>> = {
   runs: "runDays",
 };
 
-/** Where a sweep over one kind goes on: the key of the row that it looked at last. */
+/** The key of the last row that a sweep looked at. */
 export type Place = readonly (string | number)[];
 
 interface Sweep {
-  /** The first place of all. */
   start: Place;
-  /** The next rows that ended at `until` or before, oldest first, as their places. */
   page(after: Place, until: string, size: number): Place[];
-  /** Thins one row; 0 where it is needed as it is. */
+  /** Returns the number of removed rows; 0 if the row is still needed. */
   drop(place: Place): number;
 }
 
-/** What one piece of work thinned, and where the next one goes on. */
 export interface Batch {
   thinned: number;
   next: Place | undefined;
 }
 
-/** Reads of each stream that are always kept: what is absent was judged by them. */
+/** Reads kept for each stream: absences were judged by them. */
 const readsKept = 10;
 
-/** Whether a closed period, or an earlier closing of one, used the state between two moments. */
+/** Whether a closed or reopened period used the state between two instants. */
 const closedWhile = (from: string, to: string): string =>
   `exists (select 1 from closed_period c where c.as_of >= ${from} and c.as_of < ${to})`;
 
 /**
- * Thins history by its age. It never touches what a promise or a report needs: the audit chain, the journal, what is
- * known of the platform, versions of records and who they belong to, the raw form of the newest version and of what is
- * in quarantine, what the platform shows now, the newest reads of a stream and its last complete ones, the last run of
- * a job, from when to when something waited or was refused, and what closed periods stand on. Every method runs inside
- * the writer's transaction.
+ * Never removes rows that a promise or a report needs: audit log, journal, state of the platform, record versions, raw
+ * forms of newest versions and of open quarantine, newest observations, newest and last complete reads, last runs of
+ * jobs, times of waiting and rejection, the basis of closed periods. Runs inside the writer's transaction.
  */
 export class RetentionTables {
   readonly #sweeps: Readonly<Record<HistoryKind, Sweep>>;
@@ -91,14 +82,14 @@ export class RetentionTables {
     });
   }
 
-  /** Where a sweep begins: behind what an earlier run has looked at. */
+  /** Starts after the last row of an earlier sweep. */
   begin(kind: HistoryKind): Place {
     const { start } = this.#sweeps[kind];
     const text = this.#place.get(`retention ${kind}`);
     return text === undefined ? start : placeIn(text, start);
   }
 
-  /** Looks at the next rows that ended at `until` or before. `next` is undefined when there are no more. */
+  /** Looks at the next rows that ended at `until` or earlier. `next` is undefined at the end. */
   batch(kind: HistoryKind, after: Place, until: string, size: number): Batch {
     const sweep = this.#sweeps[kind];
     const places = sweep.page(after, until, size);
@@ -116,7 +107,6 @@ function placeIn(text: string, start: Place): Place {
   return read.map((value) => (typeof value === "number" || typeof value === "string" ? value : ""));
 }
 
-/** Raw forms of versions that are not the newest of their record. */
 function rawForms(database: Sqlite): Sweep {
   const page = database
     .prepare<unknown[], [string, string, string, string, number]>(
@@ -133,7 +123,7 @@ function rawForms(database: Sqlite): Sweep {
   };
 }
 
-/** Raw forms of what was in quarantine and is resolved; why it was there stays. */
+/** Raw forms of resolved quarantine. The reason for the quarantine stays. */
 function quarantineForms(database: Sqlite): Sweep {
   const page = database
     .prepare<unknown[], [string, string]>(
@@ -151,10 +141,7 @@ function quarantineForms(database: Sqlite): Sweep {
   };
 }
 
-/**
- * Observations of what the platform showed once and has shown otherwise since. Which licence types it ever showed is
- * kept for reports.
- */
+/** Observations that ended. Their licence types are kept for reports. */
 function observations(database: Sqlite): Sweep {
   const key = "to_at, customer_namespace, customer_id, kind, subject, from_at";
   const page = database
@@ -184,7 +171,6 @@ function observations(database: Sqlite): Sweep {
   };
 }
 
-/** In what the platform once showed something else than the ledger says, and does not any more. */
 function differences(database: Sqlite): Sweep {
   const key = "ended_at, namespace, customer_id, level, subject, class, first_seen";
   const page = database
@@ -205,10 +191,7 @@ function differences(database: Sqlite): Sweep {
   };
 }
 
-/**
- * What people asked for and took back, or asked for otherwise since. What was sent for it stays in the journal, and who
- * asked in the audit log.
- */
+/** Requests that were withdrawn or replaced. Their calls stay in the journal, and the requester in the audit log. */
 function requests(database: Sqlite): Sweep {
   const key = "to_at, of, about, from_at";
   const page = database
@@ -218,7 +201,7 @@ function requests(database: Sqlite): Sweep {
     )
     .raw();
   const drop = database.prepare(
-    // What the CRM asked for last says whether it asks for something else now.
+    // The CRM's last request is needed to notice a new one.
     `delete from manual_request as ended where of = +? and about = +? and from_at = +? and to_at is not null
        and not ${closedWhile("ended.from_at", "ended.to_at")}
        and (asked_by <> '${theCrm}' or exists (select 1 from manual_request later where later.of = ended.of
@@ -232,7 +215,7 @@ function requests(database: Sqlite): Sweep {
   };
 }
 
-/** Readings of customers that a later one came after. A sweep goes along the later ones. */
+/** Readings with a later one. The sweep walks along the later ones. */
 function readings(database: Sqlite): Sweep {
   const key = "seen_at, customer_namespace, customer_id";
   const page = database
@@ -254,10 +237,7 @@ function readings(database: Sqlite): Sweep {
   };
 }
 
-/**
- * Reads of sources that came to their end, but the newest ones of each stream and its last whole one. Reports name the
- * others, and those of closed periods.
- */
+/** Complete reads, except those that reports and absences need, and those of closed periods. */
 function reads(database: Sqlite): Sweep {
   interface Read {
     number: number;
@@ -280,7 +260,7 @@ function reads(database: Sqlite): Sweep {
     `select number, source, stream, started_at from source_read
       where source = +? and stream = +? and complete = 1 and whole = 1 order by number desc limit 1`,
   );
-  // A plan's read judges no absence.
+  // A read of a plan judges no absence.
   const wholeOfRun = database.prepare<[string, string], Read>(
     `select number, source, stream, started_at from source_read
        where source = +? and stream = +? and complete = 1 and whole = 1
@@ -310,10 +290,7 @@ function reads(database: Sqlite): Sweep {
   };
 }
 
-/**
- * What runs said in particular: their settings and their summary. That they were, by whom, how they ended and their
- * balance stays.
- */
+/** Settings and summary of runs. That a run took place, who started it, its end and its balance stay. */
 function runs(database: Sqlite): Sweep {
   const page = database
     .prepare<unknown[], [string, string]>(
@@ -333,7 +310,6 @@ function runs(database: Sqlite): Sweep {
   };
 }
 
-/** The counts that are not zero, as an audit entry and a log line hold them. */
 export function countsOf(thinned: Readonly<Record<HistoryKind, number>>): JsonObject {
   return Object.fromEntries(Object.entries(thinned).filter(([, count]) => count > 0));
 }

@@ -8,7 +8,6 @@ import { foundStates, stateCounts, type StateCounts } from "../journal/journal-r
 import type { RunState, RunTable } from "./tables.ts";
 import { statements } from "../database/statements.ts";
 
-/** Counts that tie records and operations of one run together. */
 export interface RunCounts {
   records: {
     stream: Stream;
@@ -23,7 +22,6 @@ export interface RunCounts {
   operations: Record<string, number>;
 }
 
-/** Runs and what they came to. */
 export class RunTables {
   readonly #statements;
 
@@ -31,7 +29,7 @@ export class RunTables {
     this.#statements = runStatements(database);
   }
 
-  /** Answers the id: the last run of a job is the one with the newest, also where the clock was set back since. */
+  /** Returns the id. It always sorts after earlier ids, even if the clock was set back. */
   start(run: {
     id: string;
     job: string;
@@ -57,7 +55,7 @@ export class RunTables {
     );
   }
 
-  /** Runs of a process that died: still `running` although nobody holds the lock. */
+  /** Runs still `running` of a dead process. Only valid while the caller holds the run lock. */
   interrupted(): RunFacts[] {
     return this.#statements.running.all().map(runFromRow);
   }
@@ -90,7 +88,7 @@ export class RunTables {
   }
 }
 
-/** A run as people and programs get it. Throws a Problem (exit code 65) where a column is not what was written. */
+/** Throws a Problem (exit code 65) if a column is damaged. */
 export function runFromRow(row: RunTable): RunFacts {
   const parsed = <T>(column: "balance" | "summary" | "header", parse: (text: string) => T, text: string): T => {
     try {
@@ -115,7 +113,6 @@ export function runFromRow(row: RunTable): RunFacts {
   };
 }
 
-/** What is counted of the records that a run changed or that have their outcome from it. */
 const countedRecords = {
   workedOn: "outcome_run = @run and outcome = 'planned'",
   deferred: "outcome_run = @run and outcome = 'deferred'",
@@ -126,7 +123,7 @@ const countedRecords = {
   lost: "changed_run = @run and state <> 'quarantined' and outcome_run is not @run",
 } as const;
 
-/** Counts of each stream as columns of one row: grouped rows would be sorted in memory first. */
+/** Counts as columns of one row: grouped rows would be sorted in memory first. */
 const recordCounts = streams
   .flatMap((stream) => [
     `sum(stream = '${stream}') as ${stream}_found`,
@@ -136,7 +133,6 @@ const recordCounts = streams
   ])
   .join(", ");
 
-/** The counts of each stream of which there is a record. */
 export function countsByStream(row: Record<string, number | null> | undefined) {
   const count = (stream: Stream, name: keyof typeof countedRecords | "found"): number =>
     row?.[`${stream}_${name}`] ?? 0;
@@ -156,13 +152,12 @@ export function countsByStream(row: Record<string, number | null> | undefined) {
 
 const runColumns = "id, job, kind, trigger, scope, started_at, finished_at, state, exit_code, balance, summary, header";
 
-/** The ids of the last run of each job: a step for each job, however many runs there are. */
+/** The last run of each job, in one index step for each job. */
 export const lastRunIds = `with recursive each_job (job) as (
     select min(job) from run union all select (select min(job) from run where job > each_job.job) from each_job
       where each_job.job is not null)
   select (select max(id) from run where run.job = each_job.job) from each_job where each_job.job is not null`;
 
-/** Everything that is asked of and written into runs. */
 export function runStatements(database: Sqlite) {
   return statements.onUse({
     newest: () => database.prepare<[], string | null>("select max(id) from run").pluck(),

@@ -17,12 +17,11 @@ import type { RunState } from "./tables.ts";
 import { RunTables, type RunCounts } from "./run-tables.ts";
 import type { RunFacts } from "../../report/facts.ts";
 
-/** Rows that are looked at in one piece of work when history is thinned, and how many pieces follow one run. */
+/** Rows in one transaction when history is removed, and the most such transactions after one run. */
 const batchRows = 500;
 const mostBatches = 200;
 const dayMs = 86_400_000;
 
-/** Runs, their lock, what they came to, and how long their history is kept. */
 export class Runs {
   readonly #context: LedgerContext;
   readonly #runs: RunTables;
@@ -36,11 +35,7 @@ export class Runs {
     this.#plans = new AppliedPlans(context.database);
   }
 
-  /**
-   * Takes the lock of the run, or throws a Problem with exit code 75 at once. A ledger that lacks what the last kept
-   * head says it had (an older copy, put back) is refused with exit code 65: what it no longer knows would be done
-   * twice.
-   */
+  /** Throws a Problem: exit code 75 if another run has the lock, 65 if the ledger is an older copy. */
   takeLock(): void {
     this.#context.takeRunLock();
   }
@@ -49,12 +44,11 @@ export class Runs {
     this.#context.releaseRunLock();
   }
 
-  /** Which operations of a saved plan were applied, by hash: by which run, and what became of each. */
   async appliedOf(plan: string): Promise<ReadonlyMap<string, AppliedBy>> {
     return this.#context.read(() => this.#plans.of(plan));
   }
 
-  /** Which taking of the run lock this program holds, if it does. */
+  /** Counts how often the lock was taken. Undefined if this program does not hold it. */
   get epoch(): number | undefined {
     return this.#context.runEpoch;
   }
@@ -98,17 +92,15 @@ export class Runs {
     return this.#context.read(() => this.#runs.byId(id));
   }
 
-  /** The last runs of a job, newest first, at most so many. */
   async lastOf(job: string, limit: number): Promise<RunFacts[]> {
     return this.#context.read(() => this.#runs.lastOf(job, limit));
   }
 
-  /** Whether nothing but plans was made before this run: nothing was sent yet, or adopted. */
+  /** Whether only plans ran before: nothing was sent or adopted yet. */
   async onlyPlansBefore(run: string): Promise<boolean> {
     return this.#context.read(() => this.#runs.onlyPlansBefore(run));
   }
 
-  /** The last run of each job. */
   async lastByJob(): Promise<Map<string, RunFacts>> {
     return this.#context.read(() => this.#runs.lastByJob());
   }
@@ -117,10 +109,7 @@ export class Runs {
     return this.#context.read(() => this.#runs.counts(run));
   }
 
-  /**
-   * Thins the history that is older than so many days, in short pieces of work, at most so much in one go that a run is
-   * not held up. Gives what was thinned, as the audit entry says it; nothing is recorded where it was nothing.
-   */
+  /** Works in short transactions, and limits them, so that no run waits. Returns the counts of the audit entry. */
   async thinHistory(time: TrustedTime, kept: RetentionSettings, stop: () => boolean): Promise<JsonObject> {
     const until: Record<string, string> = {};
     const { rawRecordDays, observationDays, runDays } = kept;

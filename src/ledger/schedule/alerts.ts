@@ -3,7 +3,6 @@ import type { Sqlite } from "../database/database.ts";
 import { statements } from "../database/statements.ts";
 import type { AlertTable, AlertToldTable, DeliveryTable } from "./tables.ts";
 
-/** What a channel told of a state. */
 export interface ToldAlert {
   channel: string;
   key: string;
@@ -12,7 +11,7 @@ export interface ToldAlert {
   toldAt: string;
 }
 
-/** The states that stand, and what each channel told of them last. Writes run inside the writer's transaction. */
+/** Current states, and the last alert of each channel. Writes run inside the writer's transaction. */
 export class AlertTables {
   readonly #statements;
 
@@ -47,7 +46,7 @@ export class AlertTables {
     );
   }
 
-  /** These states stand from now on, those that stood before since then, and no others. */
+  /** Replaces the current states. A state that continues keeps its `since`. */
   stand(states: readonly { key: string; body: Json }[], at: string): void {
     for (const { key, body } of states) this.#statements.set.run(key, at, JSON.stringify(body));
     this.#statements.dropOthers.run(JSON.stringify(states.map(({ key }) => key)));
@@ -78,7 +77,6 @@ export class AlertTables {
     for (const key of keys) this.#statements.forget.run(channel, key);
   }
 
-  /** Forgets what other channels told. */
   only(channels: readonly string[]): void {
     this.#statements.forgetOthers.run(JSON.stringify(channels));
   }
@@ -86,18 +84,15 @@ export class AlertTables {
 
 export type DeliveryKind = DeliveryTable["kind"];
 
-/** How a channel, or a dead man's switch, is doing. */
 export interface Delivery {
   kind: DeliveryKind;
   name: string;
-  /** When it did last what it is for. */
   doneAt: string | null;
-  /** Why it does not, and since when. */
   problem: string | null;
   failingSince: string | null;
 }
 
-/** How channels and switches are doing. Writes run inside the writer's transaction. */
+/** Writes run inside the writer's transaction. */
 export class DeliveryTables {
   readonly #statements;
 

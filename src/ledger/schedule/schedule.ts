@@ -7,7 +7,6 @@ import { statements } from "../database/statements.ts";
 import type { Row } from "../tables.ts";
 import type { OpenCircuitTable } from "./tables.ts";
 
-/** Which fire times had their run, which alerts people have had, and which circuits are open. */
 export class Schedule {
   readonly #context: LedgerContext;
   readonly #fireTimes: FireTimeTables;
@@ -23,19 +22,19 @@ export class Schedule {
     this.#circuits = new OpenCircuitTables(context.database);
   }
 
-  /** Records that a job fires. False when it did so at this time, or at a later one since the last rewinding. */
+  /** False if the job already fired at this time, or at a later one since the last `rewind`. */
   async claim(job: string, fireTime: string): Promise<boolean> {
     return await this.#context.write(() =>
       this.#fireTimes.claim(job, fireTime, this.#context.now, lastTrusted((key) => this.#context.meta(key)) ?? 0),
     );
   }
 
-  /** Sets the last fire time of a job back after the clock was set back; those that fired stay refused. */
+  /** Moves the last fire time back after the clock was set back. Times that already fired stay refused. */
   async rewind(job: string, fireTime: string): Promise<void> {
     await this.#context.write(() => this.#fireTimes.rewind(job, fireTime, this.#context.now));
   }
 
-  /** Records that a fire time needs no run any more; with `earlier`, those before it neither. */
+  /** This fire time needs no more run. `earlier`: neither do all times before it. */
   async finish(job: string, fireTime: string, earlier = false): Promise<void> {
     await this.#context.write(() => this.#fireTimes.finish(job, fireTime, this.#context.now, earlier));
   }
@@ -48,22 +47,20 @@ export class Schedule {
     return this.#context.read(() => this.#fireTimes.last(job));
   }
 
-  /** The states that stood at the last look; `sent`: somebody was told of it. */
+  /** The states at the last check. `sent`: somebody got an alert. */
   async alerts(): Promise<Map<string, { since: string; body: Json; sent: boolean }>> {
     return this.#context.read(() => this.#alerts.all());
   }
 
-  /** These states stand, each since it was first met; others do not. What channels have told of those stays known. */
+  /** Replaces the current states. A state that continues keeps its `since`. Sent alerts of ended states stay known. */
   async standAlerts(states: readonly { key: string; body: Json }[]): Promise<void> {
     await this.#context.write(() => this.#alerts.stand(states, this.#context.now));
   }
 
-  /** What each channel told of each state last. */
   async toldAlerts(): Promise<ToldAlert[]> {
     return this.#context.read(() => this.#alerts.told());
   }
 
-  /** A channel told of these states as they are now, and of the end of those. */
   async tellAlerts(
     channel: string,
     told: readonly { key: string; since: string; body: Json }[],
@@ -75,7 +72,7 @@ export class Schedule {
     });
   }
 
-  /** What a channel told of is less now, or concerns it no more: it tells nothing of that. */
+  /** These states became smaller or no longer concern the channel. It sends nothing about that. */
   async untoldAlerts(
     channel: string,
     fewer: readonly { key: string; body: Json }[],
@@ -87,7 +84,6 @@ export class Schedule {
     });
   }
 
-  /** Forgets what other channels told and how other channels and switches did: they are not configured. */
   async onlyDeliveries(channels: readonly string[], switches: readonly string[]): Promise<void> {
     const isKnown = ({ kind, name }: Delivery): boolean => (kind === "channel" ? channels : switches).includes(name);
     const told = await this.toldAlerts();
@@ -99,12 +95,11 @@ export class Schedule {
     });
   }
 
-  /** How channels and dead man's switches are doing. */
   async deliveries(): Promise<Delivery[]> {
     return this.#context.read(() => this.#deliveries.all());
   }
 
-  /** A channel or a switch did what it is for, or did not and why. */
+  /** Records success (`problem` undefined) or failure. */
   async noteDelivery(kind: DeliveryKind, name: string, problem: string | undefined): Promise<void> {
     await this.#context.write(() => {
       if (problem === undefined) this.#deliveries.done(kind, name, this.#context.now);
@@ -112,17 +107,16 @@ export class Schedule {
     });
   }
 
-  /** Nothing waits for a channel that did not deliver: what it had to tell is over. */
+  /** Clears a failure when the channel has nothing left to send. */
   async clearDelivery(kind: DeliveryKind, name: string): Promise<void> {
     await this.#context.write(() => this.#deliveries.clear(kind, name));
   }
 
-  /** Circuits that are open, as far as the last runs know. */
   async openCircuits(): Promise<OpenCircuit[]> {
     return this.#context.read(() => this.#circuits.all());
   }
 
-  /** Notes that the circuit of a service is open from now on, or still. */
+  /** Records that the circuit of a service is open. It keeps an earlier start. */
   async noteOpenCircuit(service: string, reason: string, probeAt: string): Promise<void> {
     await this.#context.write(() => this.#circuits.note({ service, since: this.#context.now, reason, probeAt }));
   }
@@ -132,10 +126,8 @@ export class Schedule {
   }
 }
 
-/** How far back fire times are remembered one by one, in milliseconds: 400 days. */
 const firedKeptMs = 400 * 86_400_000;
 
-/** Which fire times of a schedule had their run. Writes run inside the writer's transaction. */
 export class FireTimeTables {
   readonly #statements;
 
@@ -143,10 +135,7 @@ export class FireTimeTables {
     this.#statements = prepareStatements(database);
   }
 
-  /**
-   * Records that a job fires. False when it fired at this time before, or at a later one since the last rewinding. What
-   * it forgets is old by the last time that was trusted, in epoch milliseconds.
-   */
+  /** See `Schedule.claim`. Forgets old times, measured by the last trusted time (epoch milliseconds). */
   claim(job: string, fireTime: string, at: string, lastTrusted: number): boolean {
     const run = this.#statements;
     if (run.fired.get(job, fireTime) !== undefined) return false;
@@ -156,17 +145,16 @@ export class FireTimeTables {
     return true;
   }
 
-  /** The run of a fire time came to its end; `earlier`: it did what the unfinished ones before it were for. */
+  /** `earlier`: the run also did the work of earlier unfinished times. */
   finish(job: string, fireTime: string, at: string, earlier: boolean): void {
     this.#statements.finish.run(at, job, earlier ? "" : fireTime, fireTime);
   }
 
-  /** Fire times whose run is on, failed, or ended with its process; the oldest first. */
+  /** Fire times whose run is in progress, failed or died, oldest first. */
   unfinished(job: string): string[] {
     return this.#statements.unfinished.all(job).map((row) => row.fire_time);
   }
 
-  /** Sets the last fire time back after the clock was set back. What fired stays fired. */
   rewind(job: string, fireTime: string, at: string): void {
     this.#statements.rewind.run(fireTime, at, job, fireTime);
   }
@@ -208,10 +196,7 @@ function prepareStatements(database: Sqlite) {
   });
 }
 
-/**
- * The open circuit of a service. Instants are ISO text; `probeAt` is when one call tries it again, by the clock of its
- * process.
- */
+/** Instants are ISO text. `probeAt` is when one call tries the service again, by the clock of its process. */
 export interface OpenCircuit {
   service: string;
   since: string;
@@ -219,7 +204,7 @@ export interface OpenCircuit {
   probeAt: string;
 }
 
-/** Circuits that are open; a row goes when the service answers again. Writes run inside the writer's transaction. */
+/** The row is deleted when the service answers again. Writes run inside the writer's transaction. */
 export class OpenCircuitTables {
   readonly #statements;
 
@@ -244,7 +229,6 @@ export class OpenCircuitTables {
       .map(({ service, since, reason, probe_at }) => ({ service, since, reason, probeAt: probe_at }));
   }
 
-  /** A circuit that was open already keeps the time since when. */
   note(circuit: OpenCircuit): void {
     this.#statements.note.run(circuit.service, circuit.since, circuit.reason, circuit.probeAt);
   }

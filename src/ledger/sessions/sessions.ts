@@ -7,14 +7,13 @@ import { rmSync, statSync } from "node:fs";
 import Database from "better-sqlite3";
 import { createPrivateFile, keepPrivate } from "../../base/private-files.ts";
 
-/** Who signed in, and how. `mark` says on which settings that rests: once they differ, the session has ended. */
+/** `mark` identifies the settings behind a sign-in. If they change, the session ends. */
 export interface SessionFacts extends Who {
   role: string;
   mark: string;
 }
 
 export interface Session extends SessionFacts {
-  /** What each form of whoever signed in bears, and nobody else can know. */
   csrf: string;
 }
 
@@ -24,26 +23,22 @@ interface SessionRow extends Session {
 }
 
 export interface SessionsOptions {
-  /** The side file; beside the ledger. */
   path: string;
   clock: Pick<Clock, "now">;
   random: Randomness;
-  /** The file was made anew: everybody signs in again. */
+  /** The file was made again, so everybody must sign in again. */
   anew: (why: string) => void;
 }
 
 const minute = 60_000;
 const linkLife = minute;
-/** A request writes at most so often that somebody is still there. */
+/** Activity is written at most this often. */
 const seenEvery = minute;
-/** A clock that was set back further than this ends what was begun by the later time. */
+/** A clock set back further than this ends sessions and links of the later time. */
 const clockTolerance = minute;
 const mostSessions = 10_000;
 
-/**
- * Who is signed in, and links that sign somebody in. Of what lets somebody in only a hash is kept,
- * so that whoever reads the file is nobody by it.
- */
+/** Sessions and sign-in links. Only hashes of their tokens are kept, so that nobody can use the file to sign in. */
 export class Sessions {
   readonly #file: SideFile;
   readonly #clock: Pick<Clock, "now">;
@@ -56,7 +51,6 @@ export class Sessions {
     this.#random = random;
   }
 
-  /** The secret and the name of this file. */
   own(): Own {
     return this.#file.use((database) => {
       const own = database.prepare<[], Own>("select key, name from own").get();
@@ -65,7 +59,6 @@ export class Sessions {
     });
   }
 
-  /** Signs somebody in and gives the token that their browser shows from now on. */
   begin(facts: SessionFacts): string {
     const token = this.#random.hex(32);
     const now = this.#clock.now();
@@ -82,7 +75,7 @@ export class Sessions {
     return token;
   }
 
-  /** The session of a token. One whose time is over, or whose settings are others now, ends. */
+  /** The session of a token. Ends it if it is too old or its settings changed. */
   find(
     token: string,
     life: { idleMs: number; longestMs: number; isUsed: boolean },
@@ -111,7 +104,7 @@ export class Sessions {
     this.#file.use((database) => database.prepare<[string]>("delete from session where hash = ?").run(hashOf(token)));
   }
 
-  /** Makes the token of a link that signs a user of this machine in, once and within a minute. */
+  /** The token of a link that signs in a user of this computer, once and within a minute. */
   makeLink(user: string): string {
     const token = this.#random.hex(32);
     const now = this.#clock.now();
@@ -124,7 +117,7 @@ export class Sessions {
     return token;
   }
 
-  /** Whom a link signs in; it is used up then. */
+  /** The user of a link, which is used up then. */
   useLink(token: string): string | undefined {
     const hash = hashOf(token);
     const now = this.#clock.now();
@@ -150,7 +143,7 @@ function hashOf(token: string): string {
   return createHash("sha256").update(token).digest("hex");
 }
 
-/** Makes room for one more row: who only begins must not fill the disk. */
+/** Limits the number of sessions, so that unfinished sign-ins cannot fill the disk. */
 function keepNewest(database: Sqlite): void {
   const { count } = database.prepare<[], { count: number }>("select count(*) as count from session").get() ?? {
     count: 0,
@@ -161,7 +154,7 @@ function keepNewest(database: Sqlite): void {
     .run(count - mostSessions + Math.ceil(mostSessions / 10));
 }
 
-/** The version of the tables; a file of another one is made anew, as everything in it can be done again. */
+/** The version of the tables. A file of another version is made again; its content is replaceable. */
 const version = 1;
 
 const tables = `
@@ -177,20 +170,17 @@ const tables = `
   pragma user_version = ${version};
 `;
 
-/** What a file is made with. */
 export interface Own {
-  /** The secret of this file, for what is proved without being kept. */
   key: string;
-  /** The host name of the pages on this machine, which nobody can guess. */
+  /** The host name of the pages on this computer. Nobody can guess it. */
   name: string;
 }
 
 const broken = /^SQLITE_(?:CORRUPT|NOTADB)|^SQLITE_ERROR$/u;
 
 /**
- * The SQLite file beside the ledger that holds who is signed in: for the owner alone, whoever may read the ledger. What
- * stands in it can be done again, so one that is damaged, missing or of another version is made anew, and `anew` is
- * told why.
+ * Readable only by its owner. If it is damaged, missing or of another version, it is made again: `anew` gets the
+ * reason.
  */
 export class SideFile {
   readonly #path: string;
@@ -204,7 +194,7 @@ export class SideFile {
     this.#anew = parts.anew;
   }
 
-  /** Does something with it as a whole or not at all. What finds it damaged is done once more with a new one. */
+  /** Runs `work` in one transaction. If the file is damaged, runs `work` once more with a new file. */
   use<T>(work: (database: Sqlite) => T): T {
     try {
       return this.#within(work);
@@ -228,7 +218,7 @@ export class SideFile {
   #database(): Sqlite {
     const now = statSync(this.#path, { throwIfNoEntry: false });
     if (this.#open !== undefined && now?.ino === this.#open.file) return this.#open.database;
-    // SQLite would go on with a file that was deleted, where no other process looks for it.
+    // SQLite would continue with a deleted file, which no other process can see.
     if (this.#open !== undefined) {
       this.close();
       if (now === undefined) this.#anew("gone");

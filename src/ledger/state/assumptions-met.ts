@@ -6,19 +6,14 @@ import { statements, table } from "../database/statements.ts";
 
 const keptEvidence = z.object({ text: z.string(), about: z.array(z.string()) });
 
-/** What a contradiction is kept with. */
 export function evidenceOf(kept: string): z.infer<typeof keptEvidence> {
   return keptEvidence.parse(JSON.parse(kept));
 }
 
-/**
- * Which rows of A1–A43 reality contradicted. A contradiction is written at once, with an audit entry, and what rests on
- * it is not sent from then on.
- */
+/** Contradicted assumptions (A1–A43). Nothing that depends on one is sent from its commit on. */
 export class AssumptionsMet {
   readonly #context: LedgerContext;
   readonly #statements: ReturnType<typeof statementsOf>;
-  /** Keys of the enterprises whose last list did not add up. */
   #incomplete: Set<string> | undefined;
   #contradictions: Map<AssumptionId, Contradiction> | undefined;
 
@@ -27,7 +22,7 @@ export class AssumptionsMet {
     this.#statements = statementsOf(context);
   }
 
-  /** Contradictions that nobody has accepted. Read once, and again by `refresh`: a person accepts them meanwhile. */
+  /** Contradictions that nobody accepted. Cached until `refresh`, because people accept them meanwhile. */
   get contradictions(): ReadonlyMap<AssumptionId, Contradiction> {
     this.#contradictions ??= this.#context.read(() => this.#standing());
     return this.#contradictions;
@@ -46,12 +41,11 @@ export class AssumptionsMet {
     return found;
   }
 
-  /** Takes note of contradictions; resolves once they are on the disk. */
   async met(all: readonly AssumptionMet[], operationId: string | null = null): Promise<void> {
     for (const met of all) await this.#contradicted(met, operationId);
   }
 
-  /** As `met`, of what goes on standing: a part that was accepted is not contradicted by it once more. */
+  /** Like `met`, for lasting facts: does not contradict an accepted part again. */
   async stands(all: readonly AssumptionMet[]): Promise<void> {
     if (all.length === 0) return;
     const unknown = all.filter(({ row, about }) => {
@@ -81,7 +75,7 @@ export class AssumptionsMet {
     this.refresh();
   }
 
-  /** Counts a list of staff that did not add up; answers how many of its enterprise came so one after the other. */
+  /** Counts an incomplete list of staff. Returns how many in a row this enterprise had. */
   async incompleteList(enterpriseGlobalId: string): Promise<number> {
     const key = listKey(enterpriseGlobalId);
     const count = await this.#context.write(() => Number(this.#statements.oneMore.get(key)?.value ?? 1));
@@ -89,7 +83,6 @@ export class AssumptionsMet {
     return count;
   }
 
-  /** A list of its staff added up. */
   async wholeList(enterpriseGlobalId: string): Promise<void> {
     this.#incomplete ??= new Set(
       this.#context.read(() => this.#statements.incomplete.all(lists, afterLists)).map((row) => row.key),
@@ -98,10 +91,7 @@ export class AssumptionsMet {
     if (this.#incomplete.delete(key)) await this.#context.write(() => void this.#statements.wholeAgain.run(key));
   }
 
-  /**
-   * Ends a contradiction, with an audit entry; answers false where none stands. `requireMeant` throws where what stands
-   * now is not what the person means.
-   */
+  /** False if nothing is contradicted. `requireMeant` throws if the person saw another contradiction. */
   async accept(
     row: AssumptionId,
     { by, reason }: { by: string; reason: string },
@@ -121,7 +111,6 @@ export class AssumptionsMet {
   }
 }
 
-/** What the keys of lists begin with, and what comes after all of them. */
 const [lists, afterLists] = ["incomplete-lists ", "incomplete-lists!"] as const;
 
 function listKey(enterpriseGlobalId: string): string {
@@ -156,13 +145,11 @@ function statementsOf({ database }: LedgerContext) {
   });
 }
 
-/** A contradicted assumption; the contradiction stands until a person accepts it. */
 export interface AssumptionMetTable {
   row: string;
   count: number;
   first_at: string;
   last_at: string;
-  /** What was seen last: JSON with the parts that it is about. */
   evidence: string;
   operation_id: string | null;
   accepted_at: string | null;

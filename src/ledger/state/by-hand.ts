@@ -3,10 +3,7 @@ import type { Sqlite } from "../database/database.ts";
 import { statements, table } from "../database/statements.ts";
 import type { Writes } from "../../engine/model/resource.ts";
 
-/**
- * What a person did on the platform for a record and took note of, and what was read back of it. `unseen` names, as
- * JSON, what could not be; it says nothing of a form of the record with another `body_hash`.
- */
+/** Manual work that a person recorded. `unseen` (JSON): parts that no reading showed, of the form with `body_hash`. */
 export interface ByHandTable {
   namespace: string;
   id: string;
@@ -21,7 +18,6 @@ export interface ByHandTable {
 
 export const byHandTables = { by_hand: table<ByHandTable>() };
 
-/** What people took note of: one note stands of a record. */
 export class ByHandRows {
   readonly #statements;
 

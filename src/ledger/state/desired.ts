@@ -15,14 +15,12 @@ type DesiredRow = Row<"record", "stream" | "namespace" | "id" | "version" | "bod
 
 type InQuarantine = Pick<CustomerInput, "customerInQuarantine" | "quarantinedInScope" | "sourceWithStrayRecord">;
 
-/** What is said of every customer while nothing is in quarantine. */
 export const nothingInQuarantine: InQuarantine = {
   customerInQuarantine: false,
   quarantinedInScope: 0,
   sourceWithStrayRecord: undefined,
 };
 
-/** What the CRM says of one customer, and what of it is in quarantine. Reads only. */
 export class DesiredRows {
   readonly #statements;
 
@@ -30,22 +28,20 @@ export class DesiredRows {
     this.#statements = prepareStatements(database);
   }
 
-  /** Records in the order of their keys, stream by stream. Bodies of placed, unchanged orders are left out. */
+  /** Records by stream and key. Without placed orders that are unchanged. */
   of({ namespace, id }: RecordKey): DesiredRow[] {
     return this.#statements.desired.all(namespace, id);
   }
 
-  /** Orders that are not looked at now and take over something of an earlier one, in the order of their keys. */
+  /** Orders not in `of` that take over a unit of an earlier order, by key. */
   takers({ namespace, id }: RecordKey): DesiredRow[] {
     return this.#statements.takers.all(namespace, id);
   }
 
-  /** An order as the CRM says it now, with the customer that it belongs to. */
   order({ namespace, id }: RecordKey): (DesiredRow & Row<"record", "customer_namespace" | "customer_id">) | undefined {
     return this.#statements.order.get(namespace, id);
   }
 
-  /** A customer as the CRM says it now. */
   customer({ namespace, id }: RecordKey): DesiredRow | undefined {
     return this.#statements.customer.get(namespace, id);
   }
@@ -55,23 +51,22 @@ export class DesiredRows {
     return this.#statements.noEnterprise.get({ namespace, id })?.code;
   }
 
-  /** For whom an order was placed, or else whose it is in the CRM; nothing where the ledger does not know it. */
+  /** The customer that an order was placed for, or else its customer in the CRM. */
   customerOf({ namespace, id }: RecordKey): RecordKey | undefined {
     return this.#statements.customerOf.get({ namespace, id });
   }
 
-  /** What the CRM said of an order when it was at a version; nothing where that is not kept any more. */
+  /** An order in an earlier version. Undefined if that version is no longer kept. */
   orderVersion({ namespace, id }: RecordKey, version: number): DesiredOrder | undefined {
     const row = this.#statements.orderVersion.get(namespace, id, version);
     return row === undefined ? undefined : marked<DesiredOrder>("orders", { namespace, id }, { version, ...row });
   }
 
-  /** Every form that is kept of a record, newest first. */
   forms<Body>(stream: Stream, { namespace, id }: RecordKey): Body[] {
     return this.#statements.forms.all(stream, namespace, id).map((row) => marked<Body>(stream, { namespace, id }, row));
   }
 
-  /** The marker of a person's account name in the newest form that had this one; nothing where no form has. */
+  /** The marker of an account name, from the newest form that had this name. */
   accountName({ namespace, id }: RecordKey, commitment: string): PrivateMarker | undefined {
     const row = this.#statements.accountName.get(namespace, id, commitment);
     return row === undefined ? undefined : marked<DesiredStaff>("staff", { namespace, id }, row).userName;
@@ -101,7 +96,6 @@ export function desired<Body>(row: DesiredRow): Desired<Body> {
   };
 }
 
-/** A kept form as planning reads it: with markers that lead to its private values. */
 // oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- the caller knows the shape of a stream's records
 function marked<Body>(
   stream: Stream,
@@ -112,10 +106,7 @@ function marked<Body>(
   return withMarkers(stream, key, version, stored<JsonObject>(body)) as Body;
 }
 
-/**
- * A row of a source that was taken out of the configuration blocks nothing. Before a run has said what is configured,
- * every row does.
- */
+/** A source that was removed from the configuration blocks nothing. Before the first run every source counts. */
 const configured = `(not exists (select 1 from source_stream)
   or exists (select 1 from source_stream s where s.source = q.source and s.stream = q.stream))`;
 
@@ -131,7 +122,6 @@ const takersOfCustomer = `${record} and +r.stream = 'orders' and r.pending = 0 a
     where json_extract(i.value, '$.transferredFrom') is not null or json_extract(i.value, '$.continues') is not null)
   order by r.namespace, r.id`;
 
-/** In one piece: a row for each statement. */
 function prepareStatements(database: Sqlite) {
   return statements.onUse({
     desired: () =>
@@ -185,7 +175,7 @@ function prepareStatements(database: Sqlite) {
         `select id from quarantine where stream = 'customers' and namespace = +? and record_id = +?
           and state <> 'resolved' limit 1`,
       ),
-    // Rows of this customer, and those of records that were this customer's in their last good form.
+    // Rows of this customer, and rows of records that belonged to it in their last good form.
     quarantined: () =>
       database.prepare<[{ namespace: string; id: string }], { count: number }>(
         `select count(*) as count from (
@@ -199,8 +189,7 @@ function prepareStatements(database: Sqlite) {
            and q.state <> 'resolved'
            and ${configured})`,
       ),
-    // A source of this customer's staff, or of people who hold assets here, that gave a row of which nobody can tell
-    // whose it is.
+    // A source of this customer's staff, or of people with assets here, with a quarantined row of unknown customer.
     stray: () =>
       database.prepare<[{ namespace: string; id: string }], { source: string; row: string }>(
         `select own.source, q.id as row from (

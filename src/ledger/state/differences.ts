@@ -11,7 +11,7 @@ import type { Sqlite } from "../database/database.ts";
 import { statements, table } from "../database/statements.ts";
 import { stored } from "../database/damage.ts";
 
-/** In what the platform showed something else than the ledger says; ended once a whole reading shows it no more. */
+/** A difference between platform and ledger. It ends when a complete reading no longer shows it. */
 interface DifferenceTable {
   namespace: string;
   customer_id: string;
@@ -26,31 +26,27 @@ interface DifferenceTable {
 
 export const differenceTables = { difference: table<DifferenceTable>() };
 
-/** How much stands otherwise than it was left, and since when the first of it does. */
 export interface DifferenceCount {
   class: DriftClass;
-  /** It is shown more than once. */
   twice: boolean;
-  /** It is shown although it was taken away. */
+  /** Shown although it was removed. */
   still: boolean;
   count: number;
   since: string;
 }
 
-/** One that stands, of whom. */
 export type StandingDifference = RecordKey & Pick<DifferenceTable, "level" | "subject" | "detail">;
 
-/** When whole readings showed a difference first and last, and when the same ended before. */
+/** When complete readings first and last showed a difference, and when it ended earlier. */
 export type SeenDifference = Pick<DifferenceTable, "level" | "subject" | "class"> & {
   firstSeen: string;
   lastSeen: string;
-  /** ISO instants. */
   endedBefore: string[];
 };
 
 type LiveRow = Pick<DifferenceTable, "level" | "subject" | "class">;
 
-/** What stands otherwise than it was left, by customer. Writes inside the writer's transaction. */
+/** Drift by customer. Writes run inside the writer's transaction. */
 export class DifferenceRows {
   readonly #statements;
 
@@ -58,10 +54,7 @@ export class DifferenceRows {
     this.#statements = prepareStatements(database);
   }
 
-  /**
-   * What a whole reading at `seenAt` showed of a customer: what it shows no more has ended. What was sent or given since
-   * the difference was seen first was well in between: what is shown now began anew.
-   */
+  /** Differences that are missing now end. One that a later call must have ended starts again. */
   keep({ namespace, id }: RecordKey, found: readonly Difference[], seenAt: string): void {
     const run = this.#statements;
     const names = new Set<string>();
@@ -76,22 +69,18 @@ export class DifferenceRows {
         run.end.run(seenAt, namespace, id, level, subject, named);
   }
 
-  /** What stands otherwise of a customer, and when a whole reading showed it first and last. */
   of({ namespace, id }: RecordKey): SeenDifference[] {
     return this.#statements.seen
       .all(namespace, id)
       .map(({ endedBefore, ...row }) => ({ ...row, endedBefore: stored<string[]>(endedBefore) }));
   }
 
-  /** What was set since is not different any more, until a reading shows it so again. */
+  /** Ends the difference of a person who was set again. A reading may show it again. */
   setAgain({ namespace, id }: RecordKey, staff: RecordKey, at: string): void {
     this.#statements.end.run(at, namespace, id, "staff", subjectOf({ staff }), "different");
   }
 
-  /**
-   * A call removed this: that it is shown still is told of no more, until a reading shows it again. Without a product,
-   * all of the asset number. What is shown twice stays told of: the call removed one of the two.
-   */
+  /** Ends "still shown" after a removal; without `product` for the whole number. "Shown twice" stays: one is left. */
   removed(
     { namespace, id }: RecordKey,
     { number, product }: { number: string; product: string | null },
@@ -110,13 +99,13 @@ export class DifferenceRows {
     });
   }
 
-  /** When changes of members of staff were carried out that a person had approved, by key, the last one of each. */
+  /** When the last approved change of each person was carried out, by key. */
   editsApproved({ namespace, id }: RecordKey): Map<string, string> {
     const rows = this.#statements.editsApproved.all(namespace, id);
     return new Map(rows.map((row) => [formatKey({ namespace: row.namespace, id: row.id }), row.at]));
   }
 
-  /** Customers of whom readings at least so long apart show something of these classes, in key order after `after`. */
+  /** Customers with differences of these classes that lasted at least `ms`, in key order after `after`. */
   lasting(classes: readonly DriftClass[], ms: number, after: RecordKey, limit: number): RecordKey[] {
     return this.#statements.lasting.all({ classes: JSON.stringify(classes), ms, ...after, limit });
   }
@@ -127,7 +116,7 @@ export class DifferenceRows {
       .map((row) => ({ ...row, twice: row.twice === 1, still: row.still === 1 }));
   }
 
-  /** The first of what is missing, different, or shown twice or still, in the order of their customers. */
+  /** The first missing, different, or twice or still shown ones, by customer. */
   first(limit: number): StandingDifference[] {
     return this.#statements.first.all(`${shownTwice}%`, `${shownStill}%`, limit);
   }

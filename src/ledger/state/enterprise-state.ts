@@ -19,26 +19,22 @@ import type { DifferenceCount, SeenDifference, StandingDifference } from "./diff
 import type { Unread } from "./unread-customers.ts";
 import { saidLinks } from "./said-links.ts";
 
-/** Customers that are woken in one transaction. */
 const wokenTogether = 200;
 
-/** What the platform showed of a customer with this link. */
 export interface ShownOfCustomer {
   customer: RecordKey;
   link: Known["link"];
   changes: readonly StateChange[];
 }
 
-/** Whether anything is open of a customer, or waits to be begun, and where nothing is open what is known of it. */
+/** `loaded` is missing if an operation is open. */
 export interface Begun {
   open: boolean;
   waits: boolean;
-  /** Something is held, or a person approved or rejected it. */
   held: boolean;
   loaded?: LoadedCustomer;
 }
 
-/** What is known of each enterprise: links, placed orders, asset numbers, assignments, and what the platform showed. */
 export class EnterpriseState {
   readonly #context: LedgerContext;
   readonly #rows: StateRows;
@@ -47,7 +43,6 @@ export class EnterpriseState {
   readonly #rejections: RejectionTables;
   readonly #work: WorkTables;
   readonly #begins: ReadTogether<RecordKey, Begun>;
-  /** Correlations that this process has seen confirmed. */
   readonly #confirmed = new Set<string>();
 
   constructor(
@@ -73,7 +68,7 @@ export class EnterpriseState {
     return this.#context.readTogether(() => this.#load(customer));
   }
 
-  /** What an attempt at a customer begins with, of one moment. Those who ask in one turn are answered together. */
+  /** The start of an attempt, from one state. Questions of one turn of the event loop are answered together. */
   begin(customer: RecordKey): Promise<Begun> {
     return this.#begins.ask(customer);
   }
@@ -89,22 +84,19 @@ export class EnterpriseState {
     return { ...this.#known.load(customer, held), rejections };
   }
 
-  /** Asks rows of resources. */
   async read<Found>(ask: (rows: OpenRows) => Found): Promise<Found> {
     return this.#context.read(() => ask(this.#rows.resources));
   }
 
-  /** Several questions of one moment. */
   async readTogether<Found>(ask: (rows: OpenRows) => Found): Promise<Found> {
     return this.#context.readTogether(() => ask(this.#rows.resources));
   }
 
-  /** Writes rows of resources in one transaction, without an entry in the audit log. `at`: the instant that they bear. */
+  /** Writes rows of resources in one transaction, without an audit entry. `at` is their stamp. */
   write<Written>(work: (rows: OpenRows, at: string) => Written): Promise<Written> {
     return this.#context.write(() => work(this.#rows.resources, this.#context.now));
   }
 
-  /** What is known of an enterprise, whoever is linked with it. */
   factsOf(enterpriseGlobalId: string): EnterpriseFacts {
     return this.#context.readTogether(() => this.#rows.resources.enterprise.facts(enterpriseGlobalId));
   }
@@ -114,8 +106,7 @@ export class EnterpriseState {
   }
 
   /**
-   * Keeps what was shown of several customers together, without an entry in the audit chain. Nothing is kept of one
-   * that is linked otherwise than when it was read: these are returned, as they are linked now.
+   * Writes no audit entry. Skips customers whose link changed since the reading, and returns these with the new link.
    */
   async keepShown(shown: readonly ShownOfCustomer[]): Promise<Pick<ShownOfCustomer, "customer" | "link">[]> {
     if (shown.length === 0) return [];
@@ -132,32 +123,29 @@ export class EnterpriseState {
     });
   }
 
-  /** Every form that is kept of a customer's own record, newest first. */
   async customerForms(customer: RecordKey): Promise<DesiredCustomer[]> {
     return this.#context.read(() => this.#rows.desired.forms<DesiredCustomer>("customers", customer));
   }
 
-  /** The same of a person's. */
   async staffForms(staff: RecordKey): Promise<DesiredStaff[]> {
     return this.#context.read(() => this.#rows.desired.forms<DesiredStaff>("staff", staff));
   }
 
-  /** What an adopted enterprise showed under a channel order number when it was examined. */
+  /** An order that an adopted enterprise showed when it was examined. */
   async shownOrder(customer: RecordKey, channelOrderId: string): Promise<ShownOrder | undefined> {
     return this.#context.read(() => this.#rows.observations.shownOrder(customer, channelOrderId));
   }
 
-  /** What readings left out so far of an order that wants it gone. */
+  /** Readings that already missed parts of an order that should be removed. */
   async absences(customer: RecordKey, order: string): Promise<Absences | undefined> {
     return this.#context.read(() => this.#rows.observations.absences(customer, order));
   }
 
-  /** The channel order numbers under which it showed anything then. */
   async shownNumbers(customer: RecordKey): Promise<string[]> {
     return this.#context.read(() => this.#rows.observations.shownNumbers(customer));
   }
 
-  /** Under which of these channel order numbers enterprises of other customers showed anything then. */
+  /** Other customers' enterprises that showed these channel order numbers when they were examined. */
   async shownElsewhere(
     customer: RecordKey,
     numbers: { number: string; beginning: string },
@@ -165,45 +153,39 @@ export class EnterpriseState {
     return this.#context.read(() => this.#rows.observations.shownElsewhere(customer, numbers));
   }
 
-  /** Whether any order may stand in another enterprise than its customer's: most ledgers never looked at any. */
+  /** Whether an order may be in another customer's enterprise. Most ledgers never saw that. */
   mayStandElsewhere(): boolean {
     return this.#context.read(() => this.#rows.observations.hasOrders() || this.#rows.unread.isAnew());
   }
 
-  /** Whether the platform had more than this ledger made, as where it was built anew. */
+  /** Whether the platform has more than this ledger made, as after a rebuild. */
   async isAnew(): Promise<boolean> {
     return this.#context.read(() => this.#rows.unread.isAnew());
   }
 
-  /** What a rebuild could not look at, and nobody could since, in key order. */
+  /** Customers that a rebuild could not read, and nobody since, in key order. */
   async unread(): Promise<RecordKey[]> {
     return this.#context.read(() => this.#rows.unread.all());
   }
 
-  /** Whether an order was known when the ledger was built anew, so that an earlier one may have placed it. */
   async knewBeforeRebuild(order: RecordKey): Promise<boolean> {
     return this.#context.read(() => this.#rows.unread.knewBefore(order));
   }
 
-  /** Customers whose records are in quarantine, in key order. */
   async customersInQuarantine(): Promise<RecordKey[]> {
     return this.#context.read(() => this.#rows.unread.inQuarantine());
   }
 
-  /** Streams with rows in quarantine that do not say whose they are. */
   async unnamedInQuarantine(): Promise<string[]> {
     return this.#context.read(() => this.#rows.unread.unnamed());
   }
 
-  /** The same as far as an order of this customer may stand there. */
+  /** Customers not read yet that may have an order of this customer. */
   async unreadBefore(order: RecordKey, customer: RecordKey): Promise<Unread | undefined> {
     return this.#context.read(() => this.#rows.unread.before(order, customer));
   }
 
-  /**
-   * Ledger changes that come from reading, not from an operation; with an audit entry where something is adopted. Gives
-   * the instant that they bear.
-   */
+  /** Stores changes from readings; `audit` writes an entry, as for an adoption. Returns their stamp. */
   async record(
     customer: RecordKey,
     changes: readonly StateChange[],
@@ -225,7 +207,7 @@ export class EnterpriseState {
     });
   }
 
-  /** The same of what nothing else can contradict, without waiting for the commit. */
+  /** Like `record`, without waiting for the commit. Only for changes that nothing can contradict. */
   recordAhead(changes: readonly StateChange[], sequence: Sequence): { at: string; committed: Promise<void> } {
     const at = this.#context.now;
     return { at, committed: this.#context.ride(sequence.leads(() => this.#apply(changes, at))) };
@@ -235,7 +217,6 @@ export class EnterpriseState {
     for (const change of changes) this.#changes.apply(change, at);
   }
 
-  /** What readings back showed otherwise than it was left. */
   async keepDifferences(
     found: readonly { customer: RecordKey; seenAt: string; differences: readonly Difference[] }[],
   ): Promise<void> {
@@ -245,12 +226,10 @@ export class EnterpriseState {
     });
   }
 
-  /** What stands otherwise than it was left of a customer, and when whole readings showed it. */
   async seenDifferences(customer: RecordKey): Promise<SeenDifference[]> {
     return this.#context.read(() => this.#rows.differences.of(customer));
   }
 
-  /** Customers of whom whole readings at least so long apart show something of these classes have work to do. */
   async wakeDrifted(classes: readonly DriftClass[], ms: number): Promise<void> {
     for (let after: RecordKey = { namespace: "", id: "" }; ;) {
       const customers = this.#context.read(() => this.#rows.differences.lasting(classes, ms, after, wokenTogether));
@@ -263,7 +242,6 @@ export class EnterpriseState {
     }
   }
 
-  /** What stands otherwise than it was left, counted, and the first of it. */
   async differences(first: number): Promise<{ counts: DifferenceCount[]; first: StandingDifference[] }> {
     return this.#context.readTogether(() => ({
       counts: this.#rows.differences.counts(),
@@ -271,32 +249,28 @@ export class EnterpriseState {
     }));
   }
 
-  /** Whether this process has confirmed it. */
   isConfirmed(correlation: string): boolean {
     return this.#confirmed.has(correlation);
   }
 
-  /** Not where what it counts on came to nothing: an E2 whose outcome the ledger cannot hold was not accepted by it. */
+  /** Fails with `after`: an E2 whose outcome the ledger refused confirms nothing. */
   async confirmCorrelation(correlation: string, after?: Sequence): Promise<void> {
     const work = (): void => this.#rows.resources.enterprise.readings.confirm(correlation, this.#context.now);
     if (!(await this.correlationConfirmed(correlation))) await this.#context.write(after?.follows(work) ?? work);
     this.#confirmed.add(correlation);
   }
 
-  /** Whether E3 has shown an enterprise that an accepted E2 of this ledger made, under the same templates (A8). */
+  /** Whether E3 has shown an enterprise that an E2 of this ledger made under the same templates (A8). */
   async correlationConfirmed(correlation: string): Promise<boolean> {
     return this.#context.read(() => this.#rows.resources.enterprise.readings.isConfirmed(correlation));
   }
 
-  /** Whether the platform has ever shown an asset of a licence type to this ledger (A43). */
+  /** Whether the platform ever showed an asset of this licence type (A43). */
   async licenceTypeShown(type: string): Promise<boolean> {
     return this.#context.read(() => this.#rows.licenceTypes.isShown(type));
   }
 
-  /**
-   * How many of these things stand that could be taken away, of a customer or of all: what a share of a limit is of.
-   * Those in somebody's hand are counted order by order where it is of all; everything else is known.
-   */
+  /** Counts existing resources that could be removed, of one customer or all. Shares of limits refer to this. */
   async live(customer?: RecordKey, things: readonly TakenThing[] = takenThings): Promise<Record<TakenThing, number>> {
     const live = noThings();
     this.#context.readTogether(() => {

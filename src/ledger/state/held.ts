@@ -4,32 +4,25 @@ import type { Sqlite } from "../database/database.ts";
 import { statements } from "../database/statements.ts";
 import { rebuiltKind } from "./observations.ts";
 
-/** Which tables hold anything of a customer, 1 or 0: what is in none of them is not asked for. */
+/** Which tables have rows of a customer (1 or 0). Empty ones are not read. */
 export interface Held {
-  /** What resources have of it, by a name of theirs. */
   [resource: string]: number;
-  /** An operation whose outcome is open. */
   open: number;
-  /** An operation that has not begun. */
   waits: number;
-  /** Something is held, or a person approved or rejected it. */
   held: number;
-  /** Something was ever asked for. */
   asked: number;
   rejected: number;
-  /** Something was read back as missing, or as there though it had ended. */
+  /** A reading showed something missing, or present after its end. */
   drifted: number;
-  /** The account of a person was read back otherwise than it was left. */
+  /** A reading showed a changed account of a person. */
   otherwise: number;
-  /** Somebody's row is in quarantine. */
   quarantined: number;
-  /** What a person decided of it before the ledger was built anew is not known, and something is left to be made. */
+  /** After a rebuild: earlier decisions are unknown, and operations are left. */
   rebuilt: number;
-  /** A rebuild could not look at it. */
   unread: number;
 }
 
-/** One question before many: most customers of a first run are in none of these tables. Reads only. */
+/** One query instead of many: most customers of a first run have no rows. Reads only. */
 export class HeldRows {
   readonly #statements;
 

@@ -2,7 +2,7 @@ import type { Sqlite } from "../database/database.ts";
 import { statements, table } from "../database/statements.ts";
 import type { Writes } from "../../engine/model/resource.ts";
 
-/** A licence type that the platform ever showed: by an asset (A43), or by a product of a thinned observation. */
+/** A licence type that the platform showed: for an asset (A43), or for a product of a removed observation. */
 export interface ShownLicenceTypeTable {
   license_type: string;
   shown_by: "asset" | "product";
@@ -11,7 +11,6 @@ export interface ShownLicenceTypeTable {
 
 export const licenceTypeTables = { shown_licence_type: table<ShownLicenceTypeTable>() };
 
-/** The licence types that the platform ever showed. */
 export class LicenceTypeRows {
   readonly #statements;
 

@@ -12,13 +12,12 @@ import type { WorkTables } from "../records/work.ts";
 import { type ChangeTables, countOf, type StateRows } from "./registry.ts";
 import { saidLinks } from "./said-links.ts";
 
-/** Whose word it is, and why. */
 interface Whose {
   by: string;
   reason: string;
 }
 
-/** Which enterprise of the platform a person says a customer is, as E3 shows it. */
+/** An enterprise as E3 shows it. */
 export interface ShownLink {
   enterpriseGlobalId: string;
   channelCode: string;
@@ -26,13 +25,11 @@ export interface ShownLink {
   customers: readonly PlatformCustomer[];
 }
 
-/** What is left in the ledger of what was done for a customer. */
 export interface Standing {
   orders: number;
   assignments: number;
 }
 
-/** Links that people make and take away. */
 export class LinksDesk {
   readonly #context: LedgerContext;
   readonly #rows: StateRows;
@@ -48,14 +45,14 @@ export class LinksDesk {
     this.#work = tables.work;
   }
 
-  /** Throws a Problem where a customer cannot be linked so. Gives the link that stands until then. */
+  /** Throws a Problem if this link is impossible. Returns the current link. */
   async requireLinkable(customer: RecordKey, shown: ShownLink): Promise<Known["link"]> {
     return this.#context.readTogether(() => this.#requireLinkable(customer, shown));
   }
 
   /**
-   * Links a customer with an enterprise, with an audit entry; throws a Problem in the transaction that would write it.
-   * What the platform acknowledged of another enterprise counts no more. Gives the link that stood until then.
+   * Checks again in its own transaction. Values acknowledged for another enterprise no longer count. Returns the old
+   * link.
    */
   async link(customer: RecordKey, shown: ShownLink, whose: Whose): Promise<Known["link"]> {
     return await this.#context.write(() => {
@@ -107,9 +104,8 @@ export class LinksDesk {
   }
 
   /**
-   * Takes the link of a customer away, with an audit entry: nothing is sent for it until a person links it again.
-   * Throws a Problem where its operations are open, and where orders or assignments of it stand and `keepOrders` is
-   * not said.
+   * Nothing is sent until a person links the customer again. Throws a Problem if operations are open, or if it has
+   * orders or assignments without `keepOrders`.
    */
   async unlink(
     customer: RecordKey,
@@ -157,7 +153,7 @@ export class LinksDesk {
     );
   }
 
-  /** All records of the customer are looked at by the next run. */
+  /** Marks all records of the customer for the next run. */
   #write(customer: RecordKey, kind: string, { by, reason }: Whose, body: JsonObject, changes: StateChange[]): void {
     const at = this.#context.now;
     for (const change of changes) this.#changes.apply(change, at);

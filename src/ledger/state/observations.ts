@@ -6,7 +6,7 @@ import type { Sqlite } from "../database/database.ts";
 import { statements, table } from "../database/statements.ts";
 import type { Writes } from "../../engine/model/resource.ts";
 
-/** What M7 tells forms of a product apart by. */
+/** The fields that distinguish forms of a product in M7. */
 export type ShownForm = {
   [
     Field in
@@ -21,13 +21,10 @@ export type ShownForm = {
   ]: Exclude<ProductInstance[Field], undefined>;
 };
 
-/** What an enterprise that somebody else made shows under one channel order number. */
+/** An order of an enterprise that somebody else made. */
 export interface ShownOrder {
-  /** Licence types by licence order number. */
   licenceOrders: ReadonlyMap<string, string>;
-  /** The asset numbers under which each CRM product is shown. */
   products: ReadonlyMap<string, readonly string[]>;
-  /** The different forms in which each CRM product is shown. */
   forms: ReadonlyMap<string, readonly ShownForm[]>;
 }
 
@@ -43,7 +40,7 @@ export interface ObservationTable {
   body_hash: string;
 }
 
-/** The last reading of a customer. `shown_at`: the last whole one, and `shown_hash` what it showed. */
+/** `shown_at` and `shown_hash` are of the last complete reading. */
 export interface ObservationReadTable {
   customer_namespace: string;
   customer_id: string;
@@ -53,7 +50,6 @@ export interface ObservationReadTable {
   shown_hash: string | null;
 }
 
-/** A reading of a customer. */
 type CustomerReadingTable = Omit<ObservationReadTable, "shown_hash">;
 
 export const observationTables = {
@@ -62,25 +58,22 @@ export const observationTables = {
   observation_read: table<ObservationReadTable>(),
 };
 
-/** Under which kind the orders are observed that an enterprise showed which somebody else made. */
 export const shownOrderKind = "order";
 
-/** Under which kind the enterprises are observed of which one has to be chosen for a customer. */
 export const candidatesKind = "candidates";
 
-/** Under which kind it is observed what readings left out of an order that wants it gone. */
+/** The kind for parts missing from readings of an order that should be removed. */
 export const absentKind = "absent";
 
-/** Readings in which M7 left things out that one form of an order wants gone; by name since when, and in how many. */
+/** Parts of an order that readings missed, with the first time and the number of readings. */
 export interface Absences {
   form: string;
   left: Record<string, { since: string; readings: number }>;
 }
 
-/** Under which kind it is kept, as long as it stands, that a rebuild left something of a customer to be made. */
+/** The kind that marks a customer with work left by a rebuild. */
 export const rebuiltKind = "rebuilt";
 
-/** Something that was shown once: of an asset its id, of a product the purchase that it was of. */
 export interface EverShown {
   kind: "asset" | "product" | "member";
   subject: string;
@@ -88,14 +81,12 @@ export interface EverShown {
   channelOrderId: string | null;
 }
 
-/** Something that was shown, as a row keeps it. */
 interface Thing {
   kind: string;
   subject: string;
   text: string;
 }
 
-/** What the platform showed of each customer. */
 export class ObservationRows {
   readonly #statements;
 
@@ -103,7 +94,6 @@ export class ObservationRows {
     this.#statements = prepareStatements(database);
   }
 
-  /** What an adopted enterprise showed under a channel order number when it was examined. */
   shownOrder(customer: RecordKey, channelOrderId: string): ShownOrder | undefined {
     const row = this.#statements.shownOrder.get(customer.namespace, customer.id, shownOrderKind, channelOrderId);
     if (row === undefined) return undefined;
@@ -119,26 +109,20 @@ export class ObservationRows {
     };
   }
 
-  /** What readings left out of an order so far. */
   absences(customer: RecordKey, order: string): Absences | undefined {
     const row = this.#statements.shownOrder.get(customer.namespace, customer.id, absentKind, order);
     return row === undefined ? undefined : stored<Absences>(row.body);
   }
 
-  /** The channel order numbers under which an adopted enterprise showed anything when it was examined. */
   shownNumbers({ namespace, id }: RecordKey): string[] {
     return this.#statements.standing.all(namespace, id, JSON.stringify([shownOrderKind])).map(({ subject }) => subject);
   }
 
-  /** Whether any enterprise that somebody else made ever showed an order. */
   hasOrders(): boolean {
     return this.#statements.anyOrder.get() !== undefined;
   }
 
-  /**
-   * Under which channel order numbers other customers' enterprises show anything: this one, and those that begin so,
-   * in key order.
-   */
+  /** Other customers' enterprises that show this number, or one with this beginning, in key order. */
   shownElsewhere(
     { namespace, id }: RecordKey,
     { number, beginning }: { number: string; beginning: string },
@@ -147,7 +131,7 @@ export class ObservationRows {
     return rows.map((row) => ({ customer: { namespace: row.namespace, id: row.id }, number: row.number }));
   }
 
-  /** What the enterprise that a customer is linked with was ever shown to have, the newest form last. */
+  /** Everything that the linked enterprise ever showed, newest last. */
   everShown({ namespace, id }: RecordKey): EverShown[] {
     return this.#statements.everShown.all({ namespace, id });
   }
@@ -176,7 +160,7 @@ export class ObservationRows {
       const { namespace, id } = customer;
       const run = this.#statements;
       const hash = sha256(JSON.stringify([kinds, [...things].map(([name, { text }]) => name + text).sort()]));
-      // Mostly the same is shown as before: then one statement says so, and the rows stand as they are.
+      // Usually nothing changed. Then one statement is enough and the rows stay.
       if (run.shownAgain.run(at, at, namespace, id, hash).changes === 1) return;
       const before = new Set<string>();
       for (const { kind, subject } of run.standing.all(namespace, id, JSON.stringify(kinds))) {
@@ -203,7 +187,6 @@ const elsewhere = `select customer_namespace as namespace, customer_id as id, su
   from observation indexed by observation_of_order
   where kind = '${shownOrderKind}' and to_at is null and not (customer_namespace = @namespace and customer_id = @id)`;
 
-/** In one piece: a row for each statement. */
 function prepareStatements(database: Sqlite) {
   return statements.onUse({
     everShown: () =>

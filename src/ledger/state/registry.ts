@@ -24,7 +24,6 @@ import { RequestRows, requestTables } from "./requests.ts";
 import { SecretRows } from "./secrets.ts";
 import { UnreadCustomerRows, unreadCustomerTables } from "./unread-customers.ts";
 
-/** The tables of what is known of customers and of the platform, but for those of resources. */
 export const stateTables = {
   ...requestTables,
   ...observationTables,
@@ -35,7 +34,6 @@ export const stateTables = {
   ...unreadCustomerTables,
 };
 
-/** Rows that no resource owns. */
 export function ledgerRows(database: Sqlite) {
   return {
     requests: new RequestRows(database),
@@ -53,7 +51,6 @@ export function ledgerRows(database: Sqlite) {
 
 export type LedgerRows = ReturnType<typeof ledgerRows>;
 
-/** What is kept of customers and their enterprises. */
 export function stateRows(database: Sqlite) {
   const ledger = ledgerRows(database);
   const resources = handedIn().open(database, ledger);
@@ -66,7 +63,6 @@ export function stateRows(database: Sqlite) {
 
 export type StateRows = ReturnType<typeof stateRows>;
 
-/** How many of a thing are recorded of a customer, or of all. */
 export function countOf({ all }: StateRows, thing: TakenThing, customer: RecordKey | undefined): number {
   for (const { rows } of all) {
     const found = rows.count?.(thing, customer);
@@ -75,7 +71,6 @@ export function countOf({ all }: StateRows, thing: TakenThing, customer: RecordK
   return 0;
 }
 
-/** How each change is written: inside the writer's transaction. */
 function writesOf(rows: StateRows): Writes {
   const own: Writes = {
     ...rows.requests.writes,
@@ -88,7 +83,7 @@ function writesOf(rows: StateRows): Writes {
   return rows.all.reduce((before, one) => ({ ...before, ...one.rows.writes }), own);
 }
 
-/** Applies changes to the tables of what is known and observed. Runs inside the writer's transaction. */
+/** Writes run inside the writer's transaction. */
 export class ChangeTables {
   readonly #writes;
 
@@ -112,7 +107,7 @@ function writeAs<Type extends keyof ChangeShapes>(
   write(change, at);
 }
 
-/** What one customer is planned from: what the CRM says, what we did, and the private values behind it. Reads only. */
+/** The input of planning for one customer. Reads only. */
 export class KnownTables {
   readonly #rows: StateRows;
 
@@ -120,7 +115,7 @@ export class KnownTables {
     this.#rows = rows;
   }
 
-  /** Everything the ledger holds about one customer, without what the platform shows. */
+  /** Everything the ledger knows about a customer, without readings of the platform. */
   load(customer: RecordKey, held: Held): Omit<CustomerInput, "observed" | "rejections"> {
     let desiredCustomer: Desired<DesiredCustomer> | undefined;
     const orders: OrderWithTree[] = [];
@@ -151,7 +146,6 @@ export class KnownTables {
     );
   }
 
-  /** Without what is recorded of an enterprise that the customer was linked with before. */
   #here(customer: RecordKey, known: Known, held: Held): Known {
     if (known.link === undefined) return known;
     return this.#rows.all.reduce(
@@ -160,7 +154,6 @@ export class KnownTables {
     );
   }
 
-  /** What is recorded of it. Of what nobody holds anything, the rows are not asked. */
   known(customer: RecordKey, held = this.held(customer)): Known {
     const { requests, all } = this.#rows;
     const known = { ...handedIn().nothing, ...(held.asked === 1 && requests.known(customer)) };

@@ -19,13 +19,11 @@ import type { Operation } from "../../engine/model/operation.ts";
 import type { RequestChange } from "../../engine/model/state-parts.ts";
 import { isSameKey } from "../../engine/model/state-part.ts";
 
-/** Who asks for something by hand, and why. */
 interface Whose {
   by: string;
   reason: string;
 }
 
-/** What people ask for by hand of customers, and take back. */
 export class RequestsDesk {
   readonly #context: LedgerContext;
   readonly #rows: StateRows;
@@ -42,9 +40,7 @@ export class RequestsDesk {
   }
 
   /**
-   * Writes down what a person asks for of a customer, with an audit entry. Throws a Problem, in the transaction that
-   * would write it, where another customer's request for the same is not done. What the customer waits for otherwise
-   * may be what was asked for before: the next run says it anew.
+   * Throws a Problem if another customer has an open request for the same. The next run decides other reasons to wait.
    */
   async ask(customer: RecordKey, requests: readonly NewRequest[], whose: Whose): Promise<void> {
     await this.#context.write(() => {
@@ -56,12 +52,12 @@ export class RequestsDesk {
     });
   }
 
-  /** What is asked for of a customer now: people ask and take back while a run is at work on it. */
+  /** Read it again when needed: people make and withdraw requests during a run. */
   async of(customer: RecordKey): Promise<ManualRequest[]> {
     return this.#context.read(() => this.#rows.requests.of(customer));
   }
 
-  /** The subjects under which the same was ever asked for of other customers. */
+  /** Subjects of other customers that ever had the same request. */
   async subjectsElsewhere(
     customer: RecordKey,
     requests: readonly Pick<RequestName, "of" | "about">[],
@@ -74,7 +70,6 @@ export class RequestsDesk {
     });
   }
 
-  /** Throws a Problem where another customer's request for the same is not done. */
   async requireFree(customer: RecordKey, requests: readonly RequestName[]): Promise<void> {
     this.#context.readTogether(() => this.#requireFree(customer, requests));
   }
@@ -84,9 +79,7 @@ export class RequestsDesk {
   }
 
   /**
-   * Takes back what a person asked for, with an audit entry. Throws a Problem, in the transaction that would write it,
-   * where a call of it may have left or it is done. What is still not as it was asked to be goes on being told of, and
-   * so does what else the customer waits for: the next run says it anew.
+   * Throws a Problem if a call may have been sent or the request is done. The next run decides other reasons to wait.
    */
   async withdraw(customer: RecordKey, names: readonly RequestName[], whose: Whose): Promise<void> {
     await this.#context.write(() => {
@@ -127,10 +120,7 @@ export class RequestsDesk {
 
 type OpenOne = { id: string; operation: Pick<Operation, "endpoint" | "subject"> };
 
-/**
- * What taking back what was asked for changes. Throws a Problem where a call of it may have left, or where it was
- * carried out: then it is undone by asking for the opposite.
- */
+/** Throws a Problem if a call may have been sent, or if it is done: then a person must request the opposite. */
 export function withdrawals(
   customer: RecordKey,
   names: readonly RequestName[],
@@ -161,10 +151,7 @@ export function withdrawals(
   });
 }
 
-/**
- * Throws a Problem where another customer asked for the same and that is not done, as when an order moved between them:
- * its call may still be sent, and would undo what is asked for now.
- */
+/** Throws a Problem if another customer has an open request, as after an order moved: its call would undo this one. */
 export function requireFree(
   customer: RecordKey,
   name: RequestName,

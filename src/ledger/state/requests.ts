@@ -19,7 +19,6 @@ import { statements, table } from "../database/statements.ts";
 import { WorkTables } from "../records/work.ts";
 import type { Writes } from "../../engine/model/resource.ts";
 
-/** What a person asked for, and what the service answered last. */
 export interface ManualRequestTable {
   of: string;
   about: string;
@@ -34,15 +33,13 @@ export interface ManualRequestTable {
   answer: string | null;
   answered_at: string | null;
   operation_id: string | null;
-  /** It is still to be sent. */
   due: number;
-  /** When the asset that it is of was deleted, where the CRM asked for it. */
+  /** When its asset was deleted, if the CRM made the request. */
   gone_at: string | null;
 }
 
 export const requestTables = { manual_request: table<ManualRequestTable>() };
 
-/** The columns of a request, as `RequestRow` names them. */
 export const requestColumns = [
   "of",
   "about",
@@ -57,7 +54,7 @@ export const requestColumns = [
 ] as const;
 export type RequestRow = Pick<ManualRequestTable, (typeof requestColumns)[number]>;
 
-/** A request of a row. Throws a Problem (exit code 65) that names row and column where one is not what was written. */
+/** Throws a Problem (exit code 65) that names row and column if one is damaged. */
 export function requestFromRow(row: RequestRow): ManualRequest {
   const { of, about, reason, from_at: askedAt, operation_id: operationId } = row;
   const damaged = (column: string, cause?: unknown) => unreadableRow("manual_request", `${of} ${about}`, column, cause);
@@ -82,7 +79,7 @@ export function requestFromRow(row: RequestRow): ManualRequest {
   return read.request;
 }
 
-/** What people asked for. Writes inside the writer's transaction; reads on any connection. */
+/** Requests of people. Writes run inside the writer's transaction; any connection may read. */
 export class RequestRows {
   readonly #work: WorkTables;
   readonly #statements;
@@ -92,12 +89,10 @@ export class RequestRows {
     this.#statements = prepareStatements(database);
   }
 
-  /** What is asked for of a customer, by kind and by what it is of. */
   of({ namespace, id }: RecordKey): ManualRequest[] {
     return this.#statements.of.all(namespace, id).map(requestFromRow);
   }
 
-  /** What stands for it, and of which customer. */
   standing({
     of,
     about,
@@ -108,7 +103,7 @@ export class RequestRows {
     return { customer, request: requestFromRow(row) };
   }
 
-  /** Other customers of whom the same is or was asked for: their calls may still land. */
+  /** Other customers that have or had the same request: their calls may still take effect. */
   elsewhere({ namespace, id }: RecordKey, { of, about }: Pick<ManualRequest, "of" | "about">): RecordKey[] {
     return this.#statements.elsewhere.all(of, about, namespace, id);
   }
@@ -139,10 +134,7 @@ export class RequestRows {
     },
   } satisfies Writes;
 
-  /**
-   * What was done or refused of assets that are gone is asked for no more, and the next run looks at whoever it was
-   * asked for. What the CRM asked for says nothing of what is bought under their numbers.
-   */
+  /** Ends requests for deleted assets. The CRM's requests say nothing about later assets with the same number. */
   endGone(numbers: readonly string[], at: string): void {
     for (const of of requestsOf())
       for (const about of numbers) {
@@ -154,7 +146,6 @@ export class RequestRows {
       }
   }
 
-  /** Whether it is still asked for as it was at that instant. */
   stands({ of, about, askedAt }: { of: RequestOf; about: string; askedAt: string }): boolean {
     return this.#statements.stands.get(of, about, askedAt) !== undefined;
   }

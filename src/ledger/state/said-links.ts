@@ -1,10 +1,7 @@
 import { formatKey } from "../../crm/keys.ts";
 import type { StateChange } from "../../engine/model/state.ts";
 
-/**
- * What changes make of links, as the member `links` of an audit entry has it: of a customer its enterprise, of a person
- * at a customer the account; null where there is none any more. `live` says the same of the tables.
- */
+/** Links in an audit entry; null if a link ended. `live` in `unsaidLink` builds the same from the tables. */
 export function saidLinks(changes: readonly StateChange[]): { links?: Record<string, string | null> } {
   const links = Object.fromEntries(changes.flatMap((change) => saidBy(change) ?? []));
   return Object.keys(links).length === 0 ? {} : { links };
@@ -26,16 +23,14 @@ function saidBy(change: StateChange): [[string, string | null]] | undefined {
   }
 }
 
-/** A link as the tables have it, where no entry or an other one is the last to speak of it. */
+/** A link in the tables that does not match its last audit entry. `said` and `sequence` are null without an entry. */
 export interface UnsaidLink {
   subject: string;
   id: string;
-  /** What the last entry that speaks of it says, and its number; null where none does. */
   said: string | null;
   sequence: number | null;
 }
 
-/** The first link of the tables that is not as the last entry about it says. */
 export const unsaidLink = `
   with said as (
     select link.key as subject, link.value as said, max(entry.sequence) as sequence

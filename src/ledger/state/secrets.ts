@@ -2,7 +2,7 @@ import type { Sqlite } from "../database/database.ts";
 import { statements } from "../database/statements.ts";
 import type { Writes } from "../../engine/model/resource.ts";
 
-/** What was sealed for payloads, and is wiped once nothing needs it. */
+/** Secrets for payloads. They are wiped when nothing needs them. */
 export class SecretRows {
   readonly #statements;
 

@@ -3,15 +3,12 @@ import type { Sqlite } from "../database/database.ts";
 import { statements, table } from "../database/statements.ts";
 import type { Writes } from "../../engine/model/resource.ts";
 
-/**
- * What a rebuild, or a run that found enterprises which this ledger did not make, could not look at; without a
- * namespace where no customer is known of it.
- */
+/** A customer that a rebuild, or a run that found foreign enterprises, could not read. Namespace "" if unknown. */
 export interface UnreadCustomerTable {
   namespace: string;
   id: string;
   since: string;
-  /** 1: it counts also for orders that came later. */
+  /** 1: also counts for orders that came later. */
   all_orders: number;
   why: string;
   ended_at: string | null;
@@ -19,20 +16,15 @@ export interface UnreadCustomerTable {
 
 export const unreadCustomerTables = { unread_customer: table<UnreadCustomerTable>() };
 
-/** The first of those that could not be looked at, and how many they are. */
 export interface Unread {
   customer: RecordKey;
   why: string;
   count: number;
 }
 
-/**
- * Stands for all customers while a rebuild has not looked at all of them; ended once it has. Of all orders then where a
- * source did not give all of them: one that comes later may be known from before.
- */
+/** Means all customers until a rebuild has read all. Counts for all orders if a source did not send all of them. */
 export const notLookedAt: RecordKey = { namespace: "", id: "rebuild" };
 
-/** Customers that nobody could look at when the ledger was new to them. */
 export class UnreadCustomerRows {
   readonly #statements;
 
@@ -40,35 +32,33 @@ export class UnreadCustomerRows {
     this.#statements = prepareStatements(database);
   }
 
-  /** Whether the platform had more than this ledger made, as where it was built anew. */
+  /** Whether the platform has more than this ledger made, as after a rebuild. */
   isAnew(): boolean {
     return this.#statements.anew.get({ ...notLookedAt }) !== undefined;
   }
 
-  /** Whether an order was known when the ledger was built anew, or not all orders were given then. */
+  /** Whether an order was known at the rebuild, or not all orders were read then. */
   knewBefore({ namespace, id }: RecordKey): boolean {
     const of = { mark: notLookedAt.id, orderNamespace: namespace, order: id };
     return this.isAnew() && this.#statements.knewBefore.get(of) !== undefined;
   }
 
-  /** In key order. */
   all(): RecordKey[] {
     return this.#statements.all.all();
   }
 
-  /** Customers of whom the CRM gives a record that cannot be used: nobody can look at them. */
+  /** Their CRM record is unusable, so nobody can read them. */
   inQuarantine(): RecordKey[] {
     return this.#statements.inQuarantine.all();
   }
 
-  /** Streams in which a row waits that does not say whose it is. */
   unnamed(): string[] {
     return this.#statements.unnamed.all();
   }
 
   /**
-   * Those for whom an order may stand that is another customer's in the CRM: it was there before they could not be
-   * looked at. An enterprise that was made since has nothing of it.
+   * Unread customers that may have this order. It must be older than the failure; enterprises made later cannot have
+   * it.
    */
   before(order: RecordKey, customer: RecordKey): Unread | undefined {
     if (!this.isAnew()) return undefined;
@@ -100,7 +90,7 @@ interface OfOrder {
   id: string;
 }
 
-/** When anything of an order was read first, also what could not be used. */
+/** When anything of an order was first read, including unusable rows. */
 const firstSeen = `(select min(seen) from (
   select first_seen as seen from record where stream = 'orders' and namespace = +@orderNamespace and id = +@order
   union all

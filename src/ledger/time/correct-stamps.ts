@@ -2,14 +2,13 @@ import { toInstant } from "../../base/clock.ts";
 import type { TrustedTime } from "../../base/trusted-time.ts";
 import type { Sqlite } from "../database/database.ts";
 
-/** Stamps from one instant to another that were written while the clock was so many milliseconds ahead. */
 interface Span {
   from: string;
   to: string;
   aheadMs: number;
 }
 
-/** What was corrected: rows of tables, and audit entries by their numbers, which keep the time that they bear. */
+/** Corrected rows, and the numbers of audit entries with a wrong time. Entries are never changed. */
 export interface Correction {
   rows: number;
   first: number | null;
@@ -17,17 +16,16 @@ export interface Correction {
   spans: Span[];
 }
 
-/** Proof is never changed. */
 const proof = ["audit", "audit_tile", "audit_tree", "closed_period", "closed_file", "sign_off", "meta"];
 const isStamp = /(?:^|_)(?:at|since|seen)$|^settle_after$|^accepted_until$/u;
-/** Columns that may name a time to come, until which something waits. */
+/** Columns that may name a future end of a wait. */
 const ofTheFuture = ["settle_after", "accepted_until", "probe_at"];
-/** Rows that would be one with another are moved back by a millisecond more, so often at most. */
+/** A corrected stamp that breaks a unique key moves back by one more millisecond, at most this often. */
 const mostMoves = 1_000;
 
 /**
- * Moves the stamps of all tables that lie after `time` to when they were written: behind the audit entry before them,
- * as far apart as they are. Runs inside the writer's transaction.
+ * Moves stamps after `time` to after the previous audit entry, with their distances. Runs inside the writer's
+ * transaction.
  */
 export function correctStamps(database: Sqlite, time: TrustedTime, newest: number): Correction {
   const now = toInstant(time.epochMs);
@@ -41,7 +39,7 @@ export function correctStamps(database: Sqlite, time: TrustedTime, newest: numbe
   let isOfTheFuture = false;
   database.function("crm_sync_corrected", (stamp): string => {
     const ms = Date.parse(String(stamp));
-    // A wait ends no earlier than if the last of them had been written just now.
+    // A wait must not end too early: count as if the last stamp of the span was written now.
     if (isOfTheFuture) return toInstant(ms - (waitOf(spans, ms).to - time.epochMs));
     return toInstant(Math.min(time.epochMs, correctedOf(spans, ms)) - moved);
   });
@@ -54,7 +52,7 @@ export function correctStamps(database: Sqlite, time: TrustedTime, newest: numbe
       `update or ignore "${table}" set "${column}" = crm_sync_corrected("${column}") ${wrong}`,
     );
     const left = database.prepare<[string], number>(`select count(*) from "${table}" ${wrong}`).pluck();
-    // What names a time to come may do so afterwards too: it is moved once.
+    // A future time may still be in the future afterwards, so it is moved only once.
     const most = isOfTheFuture ? 1 : mostMoves;
     for (moved = 0; moved < most && (left.get(after) ?? 0) > 0; moved += 1) rows += update.run(after).changes;
   }
@@ -66,17 +64,14 @@ export function correctStamps(database: Sqlite, time: TrustedTime, newest: numbe
   };
 }
 
-/** A span in epoch milliseconds. */
+/** In epoch milliseconds. */
 interface Ahead {
   from: number;
   to: number;
   aheadMs: number;
 }
 
-/**
- * The audit entries that bear a time after `now`, by their numbers, and by how much the clock was ahead: a new span
- * begins where the clock was set in between. What was written first of each was written right after the entry before.
- */
+/** A new span starts where the clock was set. Its first entry counts as written right after the previous entry. */
 function wrongEntries(database: Sqlite, now: number): { entries: number[]; spans: Ahead[] } {
   const wrong = database.prepare<[string], { sequence: number; at: string }>(
     "select sequence, at from audit where at > ? order by sequence",
@@ -99,7 +94,6 @@ function wrongEntries(database: Sqlite, now: number): { entries: number[]; spans
   return { entries, spans };
 }
 
-/** When the entry before one was written; undefined where there is none. */
 function lastBefore(database: Sqlite, sequence: number): number | undefined {
   const at = database
     .prepare<[number], string>("select at from audit where sequence < ? order by sequence desc limit 1")
@@ -108,15 +102,14 @@ function lastBefore(database: Sqlite, sequence: number): number | undefined {
   return at === undefined ? undefined : Date.parse(at);
 }
 
-/** The span in which a wait began that ends then: the last one that began before it ends. */
 function waitOf(spans: readonly Ahead[], end: number): Ahead {
   const [first = { from: end, to: end, aheadMs: 0 }] = spans;
   return spans.findLast(({ from }) => end >= from) ?? first;
 }
 
 /**
- * By the span that a stamp lies in, or by the nearest: a read stamps records before a run makes its first entry. No
- * stamp comes to lie before the entry that its span follows.
+ * By its span, or the nearest: a read stamps records before the run's first entry. Never before the entry before its
+ * span.
  */
 function correctedOf(spans: readonly Ahead[], stamp: number): number {
   const distance = ({ from, to }: Ahead): number => Math.max(from - stamp, stamp - to, 0);
