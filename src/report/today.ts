@@ -56,7 +56,7 @@ export function waitingOf(facts: TodayFacts, now: string, most = mostOfEach): { 
   return { items: items.toSorted(worstFirst), more: all - items.length };
 }
 
-/** Errors of operators first, then decisions, then other errors, then the rest. Newest first within each. */
+/** Problems for an operator first, then decisions, other problems, and the rest. Newest first within each. */
 function worstFirst(one: Waiting, other: Waiting): number {
   return rankOf(one) - rankOf(other) || (one.since > other.since ? -1 : 1);
 }

@@ -176,7 +176,7 @@ function personOf({ settings }: Access, { name, way, issuer, subject }: Who, rol
   return { name, way, issuer, subject, role, mayAskForPrivate: settings.access.private.includes(role) };
 }
 
-/** The log says what is invalid. Nothing of the assertion is repeated. */
+/** The log has the reason. Nothing of the assertion is repeated. */
 function proxyRefused(context: PageContext, deps: Access, { why, code, claim }: Refused): Answer {
   const event = { event: "access.assertion", code, claim, reason: why };
   deps.logger.warn(event, "an assertion of the reverse proxy was refused");

@@ -67,7 +67,7 @@ interface Choice {
 
 /**
  * A form with a reason and a button for each choice. Buttons elsewhere belong to it by its `id`. `shown`: the mark of
- * what the page shows; the decision is about that only.
+ * the page's content; the decision covers only that content.
  */
 export function decisionForm(
   context: PageContext,
