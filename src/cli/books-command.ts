@@ -12,9 +12,8 @@ import { byWhom, example, wholeNumber, withReason, type CarryOut } from "./comma
 import { viewOf } from "./output.ts";
 import { requireReason } from "../requests/reason.ts";
 
-/** The commands below `report` by which finance closes a period. */
 export function addBooks(report: CommandUnknownOpts, carryOut: CarryOut): void {
-  // `report` has options of the same names, and takes them wherever they stand.
+  // `report` has options of the same names and takes them in any position.
   const given = (own: Words): Words => ({ ...shared.parse(report.opts()), ...own });
   report.hook("preAction", refuseOthers);
   report
@@ -73,7 +72,7 @@ export function addBooks(report: CommandUnknownOpts, carryOut: CarryOut): void {
     );
 }
 
-/** What `report` takes and the command below it does not would be left out of account without a word. */
+/** Otherwise options of `report` that the subcommand lacks would be ignored silently. */
 function refuseOthers(report: CommandUnknownOpts, command: CommandUnknownOpts): void {
   const own = new Set(command.options.map((option) => option.attributeName()));
   const other = report.options.find((option) => {

@@ -2,7 +2,7 @@ import { Command, InvalidArgumentError, type CommandUnknownOpts, type Option } f
 import type { ExitCode } from "../base/errors.ts";
 import type { Invocation } from "./command.ts";
 
-/** The program without its commands: the options that every command has. */
+/** The program with the options of every command, but without commands. */
 export function createProgram(version: string) {
   return new Command("crm-sync")
     .description("Keeps the order service and the member-center in agreement with a CRM.")
@@ -18,36 +18,30 @@ export function createProgram(version: string) {
     .addHelpText("after", example("crm-sync --config crm-sync.yaml check", "crm-sync run customers-and-orders"));
 }
 
-/** The program as a command line is read by it. */
 export type Program = ReturnType<typeof createProgram>;
 
-/** Carries a command out; its exit code becomes the program's. */
 export type CarryOut = (work: (invocation: Invocation) => Promise<ExitCode>) => Promise<void>;
 
 /**
- * A function of `commands/` adds a command, or a family of them: name, description, arguments, options, example, action.
- * All of them are loaded for each command line, so what the work itself needs is imported only when it runs.
+ * Adds a command, or a family of commands. All are loaded for each command line, so the work itself imports its modules
+ * when it runs.
  */
 export type Register = (program: Program, carryOut: CarryOut) => void;
 
-/** Examples below the help of a command. */
 export function example(...lines: string[]): string {
   return `\nExample:\n${lines.map((line) => `  $ ${line}`).join("\n")}`;
 }
 
-/** The option of each command that is a person's decision. */
 export const byWhom = [
   "--by <name>",
   "who decides; kept in the audit log (default: the user of the operating system)",
 ] as const;
 
-/** The option of each command whose reason is kept. */
 export const withReason = [
   "--reason <text>",
   "why; kept for good, so without names, phone numbers and e-mail addresses",
 ] as const;
 
-/** The option of each command that asks for something and can say that it is not wanted any more. */
 export const withdrawing = ["--withdraw", "withdraw a request that is not done; nothing is sent"] as const;
 
 export function wholeNumber(text: string): number {
@@ -56,20 +50,16 @@ export function wholeNumber(text: string): number {
   throw new InvalidArgumentError("It must be a whole number of at least 0.");
 }
 
-/** Gathers an option that may be repeated. */
 export function repeated(text: string, before: string[]): string[] {
   return [...before, text];
 }
 
-/** A command as its definition says it: for what is made of all of them. */
+/** A command's definition, for generated pages and completions. */
 export interface DefinedCommand {
-  /** The words that lead to it, without the name of the program. */
   words: string[];
   description: string;
-  /** What stands behind the words. */
   usage: string;
   options: { flags: string; long: string; description: string; takesValue: boolean }[];
-  /** The words of the commands below it. */
   below: string[];
 }
 

@@ -11,26 +11,22 @@ import type { Inquiry } from "../inquiry/inquiry.ts";
 import { pausedText, type Paused } from "../report/status.ts";
 import { type Heading, type Output, describeProblem, problemJson, reportFailure, viewOf } from "./output.ts";
 
-/** Options that every command has. */
 interface GlobalOptions extends ConfigChoice {
   json: boolean;
 }
 
-/** What every command is given. */
 export interface Invocation {
   options: GlobalOptions;
   environment: Environment;
   output: Output;
-  /** Aborted by SIGINT, SIGTERM and SIGHUP. */
   signal: AbortSignal;
   startWeb: StartWeb;
-  /** Time, chance and machine of the command; those of the system by default. */
   clock?: Clock | undefined;
   random?: Randomness | undefined;
   host?: Host | undefined;
 }
 
-/** Opens the application, does the work and closes it; whatever goes wrong is printed and becomes the exit code. */
+/** Opens the application, does the work and closes it. Any error is printed and becomes the exit code. */
 export async function withApplication(
   { options, environment, output, clock, random, host }: Omit<Invocation, "signal" | "startWeb">,
   work: (application: Application) => Promise<ExitCode>,
@@ -58,7 +54,7 @@ export async function withApplication(
   }
 }
 
-/** While no run may use the ledger, or while it is paused, everything that is shown of it says so. */
+/** Every output says so if no run may use the ledger, or during a pause. */
 function headingOf(output: Output, application: Application): Heading | undefined {
   const { refusal } = application;
   const paused = pausedNow(application);
@@ -75,7 +71,7 @@ function headingOf(output: Output, application: Application): Heading | undefine
   return { line: lines.join("\n"), members };
 }
 
-/** A ledger that cannot be read says nothing of a pause: why it cannot be read is shown by then. */
+/** An unreadable ledger says nothing about a pause. The reason is shown elsewhere. */
 function pausedNow(application: Application): Paused | undefined {
   try {
     return application.paused();
@@ -84,7 +80,6 @@ function pausedNow(application: Application): Paused | undefined {
   }
 }
 
-/** A terminal shows progress, and log lines as text. */
 async function faceOf(output: Output): Promise<Face> {
   const progress: Face["progress"] = (phase, done, total) => output.progress(phase, done, total);
   const { suggested } = output;
@@ -93,7 +88,7 @@ async function faceOf(output: Output): Promise<Face> {
   return { log: (zone) => terminalLog((text) => output.note(text), zone), progress, suggested };
 }
 
-/** Opens the application for a command that asks the ledger only: no service is talked to. */
+/** For a command that needs only the ledger, and no service. */
 export async function withLedger(
   invocation: Invocation,
   work: (application: Application) => Promise<ExitCode>,
@@ -102,8 +97,8 @@ export async function withLedger(
 }
 
 /**
- * The same for a command that only reads: it needs no secret, and no right to write. What it shows of a ledger that no
- * run may use is not a success.
+ * For a command that only reads: it needs no secret and no right to write. Output about a refused ledger is not a
+ * success.
  */
 export async function withReader(
   invocation: Invocation,
@@ -116,7 +111,6 @@ export async function withReader(
   return await withApplication(invocation, reads, { services: false, secrets: false });
 }
 
-/** What a person is shown of private data at the command line is read by this. */
 export function readingOf<A>(application: A, inquiry: Inquiry) {
   return { application, read: async <T>(question: (of: Inquiry) => Promise<T>): Promise<T> => await question(inquiry) };
 }

@@ -9,7 +9,6 @@ import { nameOf, requestKindOf, standing } from "../engine/model/requests.ts";
 import { printable } from "../report/text.ts";
 import { ok, type Invocation } from "./command.ts";
 
-/** Asks, or shows what would be sent, and prints what it came to. */
 export async function carryOutRequest(
   { output, options, signal }: Invocation,
   application: RequestDesk,
@@ -45,7 +44,6 @@ function previewLines(operation: Operation): string[] {
   return [`${operation.endpoint} ${operation.subject}: ${operation.reason}`, ...lines].map(printable);
 }
 
-/** How everything stands that is asked for of the customer. */
 function resultJson({ customer, run, requests, open }: RequestResult): JsonObject {
   return {
     customer: formatKey(customer),

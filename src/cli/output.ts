@@ -13,49 +13,36 @@ import type { Environment } from "../config/load.ts";
 import { isJsonObject, type Json, type JsonObject } from "../base/canonical-json.ts";
 import { exitCodes, messageOf, Problem, Problems, type ExitCode } from "../base/errors.ts";
 
-/** Where a command writes: results on stdout, everything else on stderr. */
+/** Results go to stdout, everything else to stderr. */
 export interface Output {
   readonly stdout: Stream;
   readonly stderr: Stream;
-  /** Where the whole log goes when nobody watches; undefined: to the stderr of the process. */
+  /** The log if nobody watches; undefined: the stderr of the process. */
   readonly log: Log | undefined;
   /**
-   * What every result says first, while there is something: a line before the first one for people, and members of each
-   * JSON object. It is asked as the result is given.
+   * A line before the first result, and members of each JSON object, while there is something to say. Called for each
+   * result.
    */
   heading(of: () => Heading | undefined): void;
-  /** How commands that are suggested from now on are completed. */
   suggests(complete: Suggested): void;
-  /** A text with the commands that it suggests completed. */
   suggested: Suggested;
-  /** A result for people; a line end is added. */
   line(text: string): void;
-  /** A part of the result for machines: one JSON document on one line. */
   json(value: Json): void;
-  /** The one result for machines, printed when the command ends: the last that was said; a failure takes its place. */
+  /** The single JSON result, printed at the end. The last one counts; a failure replaces it. */
   result(value: Json): void;
-  /** The command has ended. */
   end(): void;
-  /** A remark beside the result. */
   note(text: string): void;
-  /** Long work begins: a terminal shows that it goes on. */
   begins(): void;
-  /** How far long work is; shown on a terminal only. */
   progress(phase: string, done: number, total: number | undefined): void;
-  /** The work has ended, and its progress line goes. */
   settle(): void;
-  /** Resolves when everything printed so far has left for stdout; rejects with a Problem where nobody reads it. */
+  /** Resolves when everything printed has left for stdout; rejects with a Problem if nobody reads it. */
   written(): Promise<void>;
   readonly columns: number;
-  /** Stdout is a terminal that shows colours, and the person did not ask for none. */
   readonly colours: boolean;
-  /** Where a defect happened is shown too (`CRM_SYNC_TRACE=1`). */
   readonly trace: boolean;
-  /** A person watches stderr. */
   readonly interactive: boolean;
 }
 
-/** What stands before a result. */
 export interface Heading {
   line: string;
   members: JsonObject;
@@ -130,7 +117,7 @@ export function createOutput(
   };
 }
 
-/** What cannot be handed out twice was not handed out. */
+/** Something that can be handed out only once was not handed out. */
 function nobodyReads(cause: Error): Problem {
   return new Problem({
     code: "output.closed",
@@ -140,7 +127,6 @@ function nobodyReads(cause: Error): Problem {
   });
 }
 
-/** How texts for people are laid out on this output. */
 export function viewOf(output: Output, zone: string): View {
   const { columns, colours } = output;
   const suggested = (text: string): string => output.suggested(text);
@@ -148,7 +134,7 @@ export function viewOf(output: Output, zone: string): View {
   return { terminal, ...(terminal && { width: columns }), zone, suggested, colours };
 }
 
-/** Text of several lines from outside, made safe to stand on a terminal. */
+/** Foreign text in lines, safe for a terminal. */
 export function safeLines(text: string): string {
   return text
     .split("\n")
@@ -156,7 +142,7 @@ export function safeLines(text: string): string {
     .join("\n");
 }
 
-/** A problem as a person reads it: where, what happened, what to do; with times in a zone, and its place as it is. */
+/** Place, message and next step of a problem, with times in a zone; the place stays unchanged. */
 export function describeProblem(problem: Problem, zone = plainView.zone): string {
   const given = printable(problem.place ?? "");
   const place = problem.place === undefined || problem.message.includes(problem.place) ? "" : `${problem.place}: `;
@@ -174,7 +160,7 @@ export function problemJson(problem: Problem): Json {
   };
 }
 
-/** What the system refused about a file that a person named, as a problem; undefined for anything else. */
+/** A system error about a named file as a Problem; otherwise undefined. */
 function fileProblem(thrown: unknown): Problem | undefined {
   if (!(thrown instanceof Error) || !("syscall" in thrown) || !("path" in thrown)) return undefined;
   const { path } = thrown;
@@ -188,10 +174,7 @@ function fileProblem(thrown: unknown): Problem | undefined {
   });
 }
 
-/**
- * Prints whatever ended a command early and gives its exit code; times for people are in a zone, once the configuration
- * says which. A defect of the program is said to be one.
- */
+/** Prints the error that ended a command and returns its exit code. Defects are named as such. */
 export function reportFailure(output: Output, failure: unknown, json: boolean, zone?: string): ExitCode {
   const thrown = fileProblem(failure) ?? failure;
   const problems = thrown instanceof Problems ? thrown.problems : thrown instanceof Problem ? [thrown] : [];
@@ -211,7 +194,7 @@ export function reportFailure(output: Output, failure: unknown, json: boolean, z
   return first.exitCode;
 }
 
-/** Where a plan was saved, and what is done with it; `held`: operations that limits and policies hold of it. */
+/** Where a plan was saved, and how to apply it. `held`: operations that need approval. */
 export function savedText(path: string, operations: number, held: number): string {
   if (operations === 0) return `saved as ${path}; it holds nothing that could be carried out`;
   const waits = held === 0 ? "" : `, except ${counted(held, "operation")} that must be approved first`;
@@ -227,7 +210,6 @@ interface Terminal {
 const smallestPauseMs = 80;
 const tickMs = 1_000;
 
-/** What is counted, and since when. */
 interface Phase {
   name: string;
   begunAt: number;
@@ -236,7 +218,8 @@ interface Phase {
 }
 
 /**
- * One line on a terminal that says how far long work is: how many of how many, and since how long. It is drawn anew at least each second, so that nobody takes waiting for standing still. Elsewhere it is silent.
+ * A terminal line with the progress of long work. It is drawn at least each second, so that nobody thinks the program
+ * hangs. Silent without a terminal.
  */
 export class ProgressLine {
   readonly #stderr: Terminal;
@@ -253,7 +236,6 @@ export class ProgressLine {
     this.#isLive = stderr.isTTY === true && (stderr.columns ?? 0) > 0;
   }
 
-  /** Something is being done from now on; until it says how far it is, the line says for how long. */
   begin(): void {
     if (!this.#isLive || this.#ticking !== undefined) return;
     this.#phase = this.#begun("working", 0, undefined);
@@ -268,21 +250,19 @@ export class ProgressLine {
     if (this.#monotonic() - this.#drawnAt >= smallestPauseMs) this.#draw(this.#phase);
   }
 
-  /** Draws the line anew where nothing was drawn for a second. */
   tick(): void {
     const phase = this.#phase;
     if (phase === undefined || this.#monotonic() - this.#drawnAt < tickMs) return;
     this.#draw(phase);
   }
 
-  /** Removes the progress line, so that other output does not follow it on the same line. */
+  /** Removes the line, so that other output does not follow it on the same line. */
   clear(): void {
     if (!this.#isShown) return;
     this.#stderr.write("\r\u001b[2K");
     this.#isShown = false;
   }
 
-  /** Ends the phase that is shown. The next report of progress begins a new one. */
   rest(): void {
     this.clear();
     this.#phase = undefined;
@@ -314,12 +294,11 @@ function progressText({ name, begunAt, done, total }: Phase, now: number): strin
   return `${name}${counts}${seconds < 1 ? "" : ` (${numberText(seconds)}s)`}`;
 }
 
-/** Members of a document in which commands are suggested. */
 const suggesting: ReadonlySet<string> = new Set(["cure", "next"]);
 
 /**
- * Gives each command that a text suggests the options that this command line had, so that it can be copied. What is
- * complete stays as it is. `written`: how a page writes them.
+ * Adds this command line's options to suggested commands, so that they can be copied. Complete commands stay unchanged.
+ * `written`: how a page writes the options.
  */
 export function suggestedWith({ config, sandbox }: Partial<ConfigChoice>, commands: readonly string[]): Suggested {
   const options = [
@@ -335,7 +314,7 @@ export function suggestedWith({ config, sandbox }: Partial<ConfigChoice>, comman
     text.replaceAll(command, () => `crm-sync ${written(options.join(" "))} `);
 }
 
-/** A document as JSON, with what it suggests as `complete` gives it; nothing else in it is changed. */
+/** Completes only members that suggest commands. */
 export function jsonWithSuggestions(value: Json, complete: (text: string) => string): string {
   const completed = (item: unknown): unknown => (typeof item === "string" ? complete(item) : item);
   return JSON.stringify(value, (key, item: unknown) => {
@@ -344,7 +323,7 @@ export function jsonWithSuggestions(value: Json, complete: (text: string) => str
   });
 }
 
-/** A word as it is typed in a terminal. */
+/** A word as a person types it in a shell. */
 export function typed(word: string): string {
   return /^[\w./:@%+=,-]+$/u.test(word) ? word : `'${word.replaceAll("'", String.raw`'\''`)}'`;
 }

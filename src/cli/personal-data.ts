@@ -8,20 +8,17 @@ import { counted } from "../report/text.ts";
 import { ok, withLedger, type Invocation } from "./command.ts";
 import { safeLines, viewOf } from "./output.ts";
 
-/** Whose data is meant, as a person writes it. */
 interface WhoseWords {
   customer?: string | undefined;
   person?: string | undefined;
 }
 
-/** A customer or a person, one of the two. */
 function whoseOf({ customer, person }: WhoseWords, namespace: string): { customer: RecordKey } | { person: RecordKey } {
   if (customer !== undefined && person === undefined) return { customer: parseKey(customer, namespace) };
   if (person !== undefined && customer === undefined) return { person: parseKey(person, namespace) };
   throw usage("say whose data is meant", "name one: --customer ID or --person ID");
 }
 
-/** `audit erase`: personal data goes, and what was done stays. */
 export async function eraseCommand(invocation: Invocation, words: WhoseWords & DecisionWords): Promise<ExitCode> {
   const { output, options } = invocation;
   return await withLedger(invocation, async (application) => {
@@ -54,7 +51,7 @@ function erasedText({ of, counts, people, entry, bytesLeft, byHand }: ErasedByHa
   return [said, ...bytes, "", "delete these yourself:", ...byHand.map(({ what, where }) => `  ${what}: ${where}`)];
 }
 
-/** `audit subject`: what is kept about a person, to a file for its owner alone or to stdout. It is never logged. */
+/** `audit subject`: writes personal data to a file for its owner alone, or to stdout. It is never logged. */
 export async function subjectCommand(
   invocation: Invocation,
   words: WhoseWords & { by?: string | undefined; out?: string | undefined },

@@ -17,21 +17,18 @@ import {
 import type { Planned, PlanSummary } from "../engine/run/plan-run.ts";
 import { holdLines } from "./run-summary.ts";
 
-/** So many operations are shown where nobody asks for all. */
 const mostShown = 50;
 
 const tones = { "+": "better", "~": "waits", "−": "worse" } as const;
 
-/** What is shown of one customer. */
 interface Group {
   customer: RecordKey;
   operations: readonly Operation[];
   changes: readonly StateChange[];
-  /** Why there is no plan. */
   unplanned?: string;
 }
 
-/** A plan for people: gathered while it is made, and told once all of it is known. */
+/** Collects a plan while it is made, and shows it at the end. */
 export class ShownPlan {
   readonly #most: number;
   readonly #withFields: boolean;
@@ -58,12 +55,11 @@ export class ShownPlan {
       this.#left.customers += 1;
       return;
     }
-    // One that has nothing but changes of the ledger, or no plan, takes a line too.
+    // A group without operations also takes a line.
     this.#shown += Math.max(1, fitting.length);
     this.#groups.push({ ...group, operations: fitting });
   }
 
-  /** `again`: the command that shows the rest. */
   async text(summary: PlanSummary, called: Called, again: string, view: View): Promise<string> {
     const lines: Lines = [planSentence(summary)];
     const linesOf = this.#withFields
@@ -116,14 +112,13 @@ async function groupLines(
   return lines;
 }
 
-/** `  − unassign 1 × Office Suite from E-20005: the CRM no longer gives it`; what is added says itself why. */
+/** `  − unassign 1 × Office Suite from E-20005: the CRM no longer gives it`; only removals have a reason. */
 async function lineOf(operation: Operation, called: Called, view: View): Promise<string> {
   const { sign, text } = await operationLine(operation, called);
   const why = sign === "−" ? `: ${printable(operation.reason)}` : "";
   return `  ${painted(tones[sign], sign, view)} ${text}${why}`;
 }
 
-/** An operation of a plan with each of its fields. */
 async function operationLines(operation: Operation, called: Called, view: View): Promise<string[]> {
   const fields = payloadLines(operation);
   return [await lineOf(operation, called, view), ...fields.map((field) => `      ${printable(field)}`)];

@@ -25,7 +25,6 @@ import { createProgram, type CarryOut, type Program, type Register } from "./com
 import type { Invocation } from "./command.ts";
 import { createOutput, reportFailure, suggestedWith, type Output } from "./output.ts";
 
-/** Every command, in the order in which the help shows them. */
 const commands: readonly Register[] = [
   addCheck,
   addMap,
@@ -61,12 +60,10 @@ const commands: readonly Register[] = [
   addInit,
 ];
 
-/** Adds every command to the program. */
 export function registerAll(program: Program, carryOutOne: CarryOut): void {
   for (const register of commands) register(program, carryOutOne);
 }
 
-/** Runs one command line in this process, which signals stop, and gives its exit code. */
 export async function main(argv: readonly string[], environment: Environment, startWeb: StartWeb): Promise<ExitCode> {
   const trace = environment["CRM_SYNC_TRACE"] === "1";
   const output = createOutput(process.stdout, process.stderr, () => performance.now(), { trace, environment });
@@ -80,7 +77,7 @@ export async function main(argv: readonly string[], environment: Environment, st
   }
 }
 
-/** The words with what belongs to `--sandbox` behind a "=": only a URL is its value, never the command after it. */
+/** Joins `--sandbox` and its URL with "=", so that the command after it is never taken as its value. */
 function withSandboxUrl(argv: readonly string[]): string[] {
   return argv.flatMap((word, at) => {
     const isUrl = argv[at - 1] === "--sandbox" && /^https?:/u.test(word);
@@ -90,7 +87,7 @@ function withSandboxUrl(argv: readonly string[]): string[] {
   });
 }
 
-/** Carries one command line out, and says what it has to say on the output that it is given. */
+/** Carries out one command line with the given output. */
 export async function carryOut(argv: readonly string[], surroundings: Omit<Invocation, "options">): Promise<ExitCode> {
   const { output } = surroundings;
   let exit: ExitCode = exitCodes.ok;
@@ -119,14 +116,11 @@ export async function carryOut(argv: readonly string[], surroundings: Omit<Invoc
   return exit;
 }
 
-/**
- * Signals that stop the program in order: the first aborts `stop`, another ends the process at once. Returns what ends
- * the listening.
- */
+/** The first signal aborts `stop`, another one ends the process at once. Returns the function that stops listening. */
 function listenForSignals(stop: AbortController, output: Output): () => void {
   const signals = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
   const onSignal = (signal: NodeJS.Signals): void => {
-    // A terminal that closes may tell twice: by the system and by the shell.
+    // A closing terminal may send SIGHUP twice: by the system and by the shell.
     if (stop.signal.aborted && signal === "SIGHUP") return;
     if (stop.signal.aborted) process.exit(signal === "SIGINT" ? 130 : 143);
     output.note(`\n${signal}: calls in progress are finished, then it stops; once more ends it at once`);
@@ -139,8 +133,8 @@ function listenForSignals(stop: AbortController, output: Output): () => void {
 }
 
 /**
- * Nobody reads what is printed any more: a pipe whose reader has gone (EPIPE), a terminal that was closed (EIO). The
- * command comes to its end all the same, so that its exit code says what is true and no run is cut off.
+ * The reader of the output may leave: a closed pipe (EPIPE) or terminal (EIO). The command still ends normally, so that
+ * its exit code is true and no run is cut off.
  */
 function outliveReaders(): void {
   const onError = (error: NodeJS.ErrnoException): void => {

@@ -27,7 +27,6 @@ import { runJson } from "../operate/ended-json.ts";
 
 const mostHolds = 10;
 
-/** Prints what a run came to and what waits now, for people or for machines. */
 export async function showRun(
   { output, options }: Pick<Invocation, "output" | "options">,
   application: Application,
@@ -42,7 +41,6 @@ export async function showRun(
   }
 }
 
-/** What of a run was planned and not attempted. */
 export async function notAttemptedIn(application: Application, { run, balance }: RunSummary): Promise<NotAttempted[]> {
   return balance.operations.notAttempted === 0 ? [] : await (await application.inquiry()).notAttempted(run);
 }
@@ -61,11 +59,10 @@ const meanings: Record<number, string> = {
 };
 
 interface Ended extends Pick<RunSummary, "exitCode" | "open" | "rejected"> {
-  /** What waits for a person's approval. */
   held?: number;
 }
 
-/** `1 approval needed, 15 records waiting (exit 4).`: what is left to do, or `instead` of it, with the exit code. */
+/** `1 approval needed, 15 records waiting (exit 4).`; `instead` replaces the meaning of the exit code. */
 export function closingLine({ exitCode: code, open, rejected, held = 0 }: Ended, instead?: string): string {
   const isDefect = code === exitCodes.other && open.some((group) => group.code === "defect");
   const normal = code === exitCodes.ok && rejected > 0 ? "nothing is left to do" : meanings[code];
@@ -83,7 +80,6 @@ export function closingLine({ exitCode: code, open, rejected, held = 0 }: Ended,
   );
 }
 
-/** What waits for a person's approval, each with what decides it. */
 export function holdLines(holds: readonly WaitingHold[], view: View): string[] {
   const lines = holds
     .slice(0, mostHolds)
@@ -95,7 +91,6 @@ export function holdLines(holds: readonly WaitingHold[], view: View): string[] {
   return more > 0 ? [...lines, `and ${counted(more, "more")}: crm-sync status --all`] : lines;
 }
 
-/** Prints what a run did, what it left and why, and how it ended. */
 export function printRun(
   output: Output,
   summary: RunSummary,
@@ -106,7 +101,7 @@ export function printRun(
   }: {
     calls: number;
     notAttempted: readonly NotAttempted[];
-    /** How many records are not done that the job does not read. */
+    /** Open records that this job does not read. */
     others?: number;
   },
 ): void {
@@ -143,7 +138,7 @@ export function printRun(
   output.line(closingLine({ ...summary, held: summary.held.length }, instead));
 }
 
-/** `done, 1,074 changes made, 1 held, 14 records waiting.` What is wrong comes first. */
+/** `done, 1,074 changes made, 1 held, 14 records waiting.` Problems come first. */
 function runSentence(summary: RunSummary, calls: number): string {
   const { state, exitCode, balance, held, open } = summary;
   const { done, unknown } = balance.operations;
@@ -159,7 +154,6 @@ function runSentence(summary: RunSummary, calls: number): string {
   return `${parts.join(", ")}.`;
 }
 
-/** Of how many customers not everything was done. */
 function customersLines({ customers }: Pick<RunSummary, "customers">): string[] {
   const { waiting, parked, rejected, unreadable } = customers;
   const parts: [number, string][] = [
@@ -172,14 +166,14 @@ function customersLines({ customers }: Pick<RunSummary, "customers">): string[] 
   return some.length === 0 ? [] : [`customers: ${some.join(", ")}`];
 }
 
-/** What exit code 3 says where the platform shows something twice, or after a call removed it. */
+/** Exit code 3 if the platform shows something twice, or after its removal. */
 function undoneMeaning({ exitCode, notAsLeft: { undone } }: RunSummary): string | undefined {
   if (exitCode !== exitCodes.recordsRejected || undone === 0) return undefined;
   const what = counted(undone, "product, seat or account", "products, seats or accounts");
   return `the platform shows ${what} twice, or after the removal: compare with the services; nothing is sent again by itself`;
 }
 
-/** What exit code 3 says where nothing but the clock is behind it. */
+/** Exit code 3 for the clock alone. */
 function clockMeaning({ exitCode, clock, open }: Pick<RunSummary, "exitCode" | "clock" | "open">): string | undefined {
   const isClock = exitCode === exitCodes.recordsRejected && clock !== undefined && openCount(open) === 0;
   return isClock ? "the clock is not trusted" : undefined;
@@ -190,7 +184,7 @@ function showClock(output: Output, clock: RunSummary["clock"]): void {
     output.line(`clock: nothing was ended or removed by time, as ${clock.message}\n  → ${clock.cure}`);
 }
 
-/** Which reads are not believed or ended early, and what kept a service from being reached. */
+/** Reads that failed or are not believed, and why a service was not reached. */
 function whatWasDown({ sources, customers, open }: RunSummary): string[] {
   const reads = sources.flatMap(({ source, stream, problem, doubt, complete }) => {
     if (doubt !== undefined) return [`the read of ${source}/${stream} is not believed`];
@@ -200,20 +194,17 @@ function whatWasDown({ sources, customers, open }: RunSummary): string[] {
   return service === undefined ? reads : [...reads, printable(service)];
 }
 
-/** What exit code 7 says: what was down, by name. */
 function downMeaning(summary: RunSummary): string | undefined {
   const down = summary.exitCode === exitCodes.sourceDown ? whatWasDown(summary) : [];
   return down.length === 0 ? undefined : `${down.join("; ")}; nothing was removed because of it`;
 }
 
-/** What exit code 0 says where records are not done that other jobs read. */
 function restMeaning({ exitCode, rejected }: RunSummary, others: number): string | undefined {
   if (exitCode !== exitCodes.ok || others <= 0 || rejected > 0) return undefined;
   const are = others === 1 ? "is" : "are";
   return `nothing is open for this job; ${counted(others, "other record")} ${are} not done: \`crm-sync status\``;
 }
 
-/** What exit code 4 says of a run that was kept from sending. */
 function pausedMeaning({ exitCode }: RunSummary): string | undefined {
   if (exitCode !== exitCodes.held) return undefined;
   return "crm-sync is paused: the next run after `crm-sync resume` sends the rest";
@@ -221,7 +212,7 @@ function pausedMeaning({ exitCode }: RunSummary): string | undefined {
 
 function canaryText({ share, customers: done, wrong, before }: RunSummary["canary"][number]): string {
   const [first] = wrong;
-  // Nothing was done of somebody who could not be read.
+  // An unreadable customer counts as wrong but not as done.
   const those =
     wrong.length > done ? counted(wrong.length, "customer") : `${wrong.length} of ${counted(done, "customer")}`;
   if (first !== undefined) return `canary ${share} %: ${those} not as meant: ${first}; the rest waits`;

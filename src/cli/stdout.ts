@@ -1,7 +1,7 @@
 import { finished, writeWhole, type Chunks } from "../operate/written-files.ts";
 import type { Output } from "./output.ts";
 
-/** Writes to stdout as fast as it is read there, and no more once its reader has gone, such as `head -1`. */
+/** Writes as fast as the reader reads, and stops when the reader leaves, such as `head -1`. */
 async function toStdout({ stdout }: Pick<Output, "stdout">, chunks: Chunks): Promise<void> {
   for await (const chunk of chunks) {
     const isRead = await new Promise<boolean>((resolve, reject) => {
@@ -16,7 +16,6 @@ async function toStdout({ stdout }: Pick<Output, "stdout">, chunks: Chunks): Pro
   }
 }
 
-/** Writes to the file that a person named, or to stdout. */
 export async function toFileOrStdout(
   output: Pick<Output, "stdout">,
   path: string | undefined,
@@ -28,8 +27,8 @@ export async function toFileOrStdout(
 }
 
 /**
- * Writes to stdout what is read from one state of the ledger. It is finished in a private file first: whoever reads
- * stdout slowly, or not at all, keeps no state of the ledger open, so that its log can be emptied.
+ * Writes chunks from one state of the ledger to stdout, through a private file. A slow reader then keeps no state open,
+ * so that the write-ahead log can be emptied.
  */
 export async function toStdoutFromOneState(
   output: Pick<Output, "stdout">,

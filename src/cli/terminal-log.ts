@@ -13,10 +13,7 @@ const levels: Readonly<Record<number, string>> = {
   60: "fatal",
 };
 
-/**
- * Log lines as text for somebody at a terminal: `2026-10-01 05:00:00 warn  held by a limit (hold h-1, count 7)`, with
- * times in `zone`.
- */
+/** Log lines for a terminal: `2026-10-01 05:00:00 warn  held by a limit (hold h-1, count 7)`, with times in `zone`. */
 export function terminalLog(write: (text: string) => void, zone: string): DestinationStream {
   return { write: (line) => write(textOfLine(line, zone)) };
 }

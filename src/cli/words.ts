@@ -9,8 +9,8 @@ import type { Scope } from "../requests/plans.ts";
 const longest = 100;
 
 /**
- * Who decides: `--by NAME`, or the user of the operating system. It stands in the audit log for good, so it has to
- * be printable and short; a name of an operator is no private data of a customer.
+ * `--by NAME`, otherwise the user of the operating system. The audit log keeps it for good, so it must be short and
+ * printable. An operator's name is not private data of a customer.
  */
 export function deciderOf(by: string | undefined): string {
   const name = (by ?? systemUser()).trim();
@@ -28,7 +28,7 @@ export function deciderOf(by: string | undefined): string {
   return name;
 }
 
-/** Reads `ALFKI` or `portal/ALFKI` from a command line; the namespace is the configured default unless it is named. */
+/** Reads `ALFKI` or `portal/ALFKI`; without a namespace the configured default is used. */
 export function parseKey(text: string, namespace: string): RecordKey {
   const slash = text.indexOf("/");
   const key = slash === -1 ? { namespace, id: text } : { namespace: text.slice(0, slash), id: text.slice(slash + 1) };
@@ -36,7 +36,6 @@ export function parseKey(text: string, namespace: string): RecordKey {
   throw usage(`${JSON.stringify(text)} is no record id`, "write it as ID, or NAMESPACE/ID");
 }
 
-/** A scope as the options of a command say it. */
 export interface ScopeWords {
   customer?: string | undefined;
   order?: string | undefined;
@@ -44,7 +43,7 @@ export interface ScopeWords {
   since?: string | undefined;
 }
 
-/** Reads a scope from the command line: one of customer, order, source; `--since` goes with a source. */
+/** Reads a scope: one of customer, order, source; `--since` needs a source. */
 export function scopeOf({ config }: Pick<Application, "config">, words: ScopeWords): Scope {
   const given = [words.customer, words.order, words.source].filter((item) => item !== undefined);
   if (given.length > 1) throw usage("more than one of --customer, --order and --source was given", "give one of them");
@@ -63,7 +62,6 @@ export function scopeOf({ config }: Pick<Application, "config">, words: ScopeWor
   return { source: words.source, since: new Date(Date.parse(words.since)).toISOString() };
 }
 
-/** A person asked for something by an id that nothing has. */
 export function notFound(what: string, id: string, cure: string): Problem {
   return new Problem({
     code: "not-found",
@@ -73,7 +71,6 @@ export function notFound(what: string, id: string, cure: string): Problem {
   });
 }
 
-/** What a command that needs a reason is told of a decision. */
 export interface DecisionWords {
   reason?: string | undefined;
   by?: string | undefined;

@@ -16,16 +16,14 @@ import { closingFactsOf, type ClosedPeriodTable, type SignOffTable } from "../le
 
 const pageSize = 500;
 
-/** Entries with what proves that they are in the tree of `size` with this root. */
 interface AuditProofFacts {
   size: number;
   root: string;
   entries: (ReturnType<typeof exportedEntry> & { leaf: number; path: string[] })[];
-  /** What proves that the record began as it was when it ended with the entry that was asked for. */
   since?: { sequence: number; size: number; root: string; path: string[] } | undefined;
 }
 
-/** The newest entry and the tree that ends with it; undefined in a ledger that was never written. */
+/** The newest entry and its tree; undefined if the ledger was never written. */
 export async function auditHead(ledger: ReadOnlyLedger): Promise<AuditHeadFacts | undefined> {
   const newest = ledger.db.selectFrom("audit").select(["sequence", "hash", "at"]).orderBy("sequence", "desc").limit(1);
   const entry = await newest.executeTakeFirst();
@@ -35,7 +33,6 @@ export async function auditHead(ledger: ReadOnlyLedger): Promise<AuditHeadFacts 
   return { ...entry, size, root, ledger: await ledgerName(ledger) };
 }
 
-/** At most `limit` entries before one, the newest first; without one, the newest of all. */
 export async function auditEntries(
   ledger: ReadOnlyLedger,
   { before = Number.MAX_SAFE_INTEGER, limit }: { before?: number | undefined; limit: number },
@@ -50,7 +47,6 @@ export async function auditEntries(
   return rows.map(({ body, ...row }) => ({ ...row, body: stored<JsonObject>(body) }));
 }
 
-/** The places outside the database, and the head that each has. */
 export async function headPlaces({ db }: ReadOnlyLedger): Promise<HeadPlaceFacts[]> {
   return await db
     .selectFrom("head_place")
@@ -59,26 +55,24 @@ export async function headPlaces({ db }: ReadOnlyLedger): Promise<HeadPlaceFacts
     .execute();
 }
 
-/** When the ledger began; undefined where it has learned nothing yet. */
+/** Undefined if the ledger has learned nothing yet. */
 export async function began(ledger: ReadOnlyLedger): Promise<string | undefined> {
   return await Promise.resolve(ledger.reading(ledgerBegan));
 }
 
-/** The name of the ledger; null in one that never got one. */
 export async function ledgerName({ db }: ReadOnlyLedger): Promise<string | null> {
   const identity = await db.selectFrom("meta").select("value").where("key", "=", "ledger").executeTakeFirst();
   return identity?.value ?? null;
 }
 
 /**
- * Walks the whole record, with the tree and the guards that the database keeps and the heads that stand outside it, and
- * compares the tables of closed periods and of links with what it says of them.
+ * Verifies the whole audit log with its tree, its guards and the heads outside, then compares tables of closed periods
+ * and links with it.
  */
 export async function auditVerdicts(ledger: ReadOnlyLedger, heads: readonly KeptHead[]): Promise<AuditVerdicts> {
   const verdicts = ledger.reading((database) =>
     verifyRecord({ rows: entriesOf(database), heads, ...keptOf(database) }),
   );
-  // What a record says counts where it is whole.
   const changed = verdicts.integrity.good ? (closedBooksFinding(ledger) ?? linksFinding(ledger)) : undefined;
   return await Promise.resolve(
     changed === undefined ? verdicts : { ...verdicts, good: false, integrity: { good: false, ...changed } },
@@ -86,9 +80,8 @@ export async function auditVerdicts(ledger: ReadOnlyLedger, heads: readonly Kept
 }
 
 /**
- * The entries about an order, each with what proves that it is in the record, and nothing of any other one; `since`: an
- * entry of which the head was kept, from which on the record is to have grown alone. Throws a Problem with exit code 65
- * where the ledger is not such that anybody would believe it.
+ * The entries about an order, each with its proof, without other orders. `since`: an entry whose head was kept; the
+ * proof shows that the log has only grown since. Throws a Problem with exit code 65 if the proof would fail.
  */
 export async function auditProof(
   ledger: ReadOnlyLedger,
@@ -120,7 +113,7 @@ export async function auditProof(
   });
 }
 
-/** A proof that its reader would refuse is not handed out. */
+/** Never hands out a proof that its reader would reject. */
 function requireProven(subject: string, { size, root, entries, since }: AuditProofFacts): void {
   const unproven = entries.find(
     (entry) => auditHash(entry) !== entry.hash || rootBy(entry.hash, { leaf: entry.leaf, size }, entry.path) !== root,
@@ -135,7 +128,7 @@ function requireProven(subject: string, { size, root, entries, since }: AuditPro
   );
 }
 
-/** The newest instant at which the ledger learned something; null in one that never did. */
+/** The newest instant at which the ledger learned something; null if never. */
 export async function asOf({ db }: ReadOnlyLedger): Promise<string | null> {
   const entry = await db.selectFrom("audit").select("at").orderBy("sequence", "desc").limit(1).executeTakeFirst();
   const read = await db
@@ -146,10 +139,7 @@ export async function asOf({ db }: ReadOnlyLedger): Promise<string | null> {
   return instants.at(-1) ?? null;
 }
 
-/**
- * The audit chain up to an entry, oldest first, in pages: whoever takes the entries slowly keeps no state of the ledger
- * open.
- */
+/** The audit log up to an entry, in pages: a slow reader keeps no state of the ledger open. */
 function* auditRows(ledger: ReadOnlyLedger, upTo: number): Generator<AuditRow, void, void> {
   for (let after = Number.MIN_SAFE_INTEGER; ;) {
     const page = [
@@ -165,22 +155,19 @@ function* auditRows(ledger: ReadOnlyLedger, upTo: number): Generator<AuditRow, v
     ];
     yield* page;
     const last = page.at(-1);
-    // No number beyond those that are told apart is one of ours, and the next page would begin with it again.
+    // Larger numbers are not exact, so the next page would begin with this entry again.
     if (last === undefined || last.sequence > Number.MAX_SAFE_INTEGER) return;
     after = last.sequence;
   }
 }
 
-/**
- * The record as it is now as lines of JSON: what it is, each entry, the tree after each so many entries and at the end.
- */
 export async function* auditExport(
   ledger: ReadOnlyLedger,
   form: string,
   between: number,
 ): AsyncGenerator<string, void, void> {
   const line = (value: object): string => `${JSON.stringify(value)}\n`;
-  // Entry and tree are of one state; the entries up to it are the same in each later one.
+  // Entry and tree are from one state; earlier entries never change.
   const head = await ledger.oneState(() => auditHead(ledger));
   const tree = new RecordTree();
   yield line({ export: form, entries: head?.sequence ?? 0 });
@@ -193,10 +180,7 @@ export async function* auditExport(
   yield line({ end: tree.checkpoint() });
 }
 
-/**
- * The first customer or person that the tables link with another enterprise or account than the last entry about it:
- * what is sent would reach somebody else. Undefined where there is none.
- */
+/** The first customer or person whose link differs from the last entry about it: calls would reach somebody else. */
 function linksFinding(ledger: ReadOnlyLedger): AuditFinding | undefined {
   const found = ledger.reading((database) => database.prepare<[], UnsaidLink>(unsaidLink).get());
   if (found === undefined) return undefined;
@@ -210,17 +194,13 @@ const closedSchema = z.looseObject({ closing: z.int(), files: z.array(fileSchema
 const reopenedSchema = z.object({ closing: z.int(), by: z.string(), reason: z.string() });
 const signedSchema = z.looseObject({ blocker: z.string(), facts: z.string(), by: z.string(), reason: z.string() });
 
-/** What the tables of closed periods have to say by an entry: the row, and what is in it. */
 interface Said {
   sequence: number;
   what: string;
   facts: string;
 }
 
-/**
- * The first row of the closed periods that is not as its audit entry says: another one, one that is gone, or one that no
- * entry speaks of. Undefined where there is none.
- */
+/** The first row of closed periods that differs from its entry, is missing, or has no entry. */
 function closedBooksFinding(ledger: ReadOnlyLedger): AuditFinding | undefined {
   const said = new Map<string, Said>();
   for (const entry of entriesOfBooks(ledger)) for (const [row, fact] of saidBy(entry)) said.set(row, fact);
@@ -268,7 +248,7 @@ function* saidBy({
   const words = stored<JsonObject>(body);
   if (kind === "period-closed") {
     const { closing, files } = closedSchema.parse(words);
-    // How it is known who closed it is said by the entry alone.
+    // Only the entry says how the person was identified.
     const { closing: _closing, files: _files, signedOff: _signed, who: _who, ...rest } = words;
     const what = `closing ${closing} of ${period}`;
     yield [what, { sequence, what, facts: canonicalJson({ ...rest, at }) }];
@@ -307,7 +287,6 @@ function signedName({ blocker, period, facts }: SignOffTable): string {
   return `the sign-off of ${blocker} for ${period} (${facts.slice(0, 8)})`;
 }
 
-/** A closing in the words of its entry. */
 function closedFacts(row: ClosedPeriodTable): Record<string, Json> {
   return { ...closingFactsOf(row), by: row.closed_by, at: row.closed_at };
 }

@@ -24,7 +24,6 @@ import type { Money } from "../crm/model.ts";
 import { otherMoneyItems } from "./statement/reconciliation.ts";
 import { statements, type Statement, type StatementKind } from "./statement/statement.ts";
 
-/** Every closing of a period, or of all periods, in the order of time. */
 export async function closings(ledger: ReadOnlyLedger, period?: string): Promise<ClosingFacts[]> {
   const rows = await ledger.db
     .selectFrom("closed_period")
@@ -37,7 +36,7 @@ export async function closings(ledger: ReadOnlyLedger, period?: string): Promise
   return rows.map(closingFacts);
 }
 
-/** A period as it is closed: it joins the closed one before it, whichever zone that one was closed in. */
+/** A period as it would be closed: it joins the closed period before it, also across zones. */
 export async function joinedPeriod(ledger: ReadOnlyLedger, period: Period): Promise<Period> {
   const before = await ledger.db
     .selectFrom("closed_period")
@@ -63,7 +62,7 @@ function closingFacts(row: ClosedPeriodTable): ClosingFacts {
   };
 }
 
-/** What the audit entry of a closing says: nobody can change it unseen. */
+/** The audit entry of a close, which nobody can change unseen. */
 const closedEntry = z.object({
   closing: z.int(),
   asOf: z.string(),
@@ -72,9 +71,6 @@ const closedEntry = z.object({
   files: z.array(z.object({ name: z.string(), sha256: z.string(), bytes: z.int() })),
 });
 
-/**
- * What the audit log says that a closing was: undefined where it says nothing of it.
- */
 export async function closingEntry(
   { db }: ReadOnlyLedger,
   period: string,
@@ -90,13 +86,11 @@ export async function closingEntry(
   return rows.map(({ body }) => closedEntry.parse(stored(body))).find((entry) => entry.closing === closing);
 }
 
-/** The SHA-256 of every file that belongs to a closing. */
 export async function frozenDigests(ledger: ReadOnlyLedger): Promise<Set<string>> {
   const rows = await ledger.db.selectFrom("closed_file").select("sha256").distinct().execute();
   return new Set(rows.map(({ sha256 }) => sha256));
 }
 
-/** The frozen files of a closing, by their names. */
 export async function closedFiles(ledger: ReadOnlyLedger, period: string, closing: number): Promise<ClosedFileFacts[]> {
   return await ledger.db
     .selectFrom("closed_file")
@@ -108,9 +102,9 @@ export async function closedFiles(ledger: ReadOnlyLedger, period: string, closin
 }
 
 /**
- * What stands in the way of closing a period that ended at `to`: what began before and has no outcome yet, what is
- * held, a source that was not read completely since, and figures that do not agree. What was signed off as it is now
- * says by whom. Throws a usage Problem for a period that was over before the ledger began.
+ * Reasons not to close a period: open outcomes, holds, sources not read since its end, runs in progress, and figures
+ * that disagree. Sign-offs of the present facts are added. Throws a usage Problem if the period ended before the ledger
+ * began.
  */
 export async function blockers(
   ledger: ReadOnlyLedger,
@@ -191,13 +185,9 @@ function* unfinishedRuns(ledger: ReadOnlyLedger, to: string): Generator<Blocker,
     yield blockerOf("run", `run:${id}`, `the run ${id} of ${job} began in the period and has not ended`, {});
 }
 
-/** So many orders whose money does not agree are named one by one; what is beyond is one more blocker. */
+/** At most this many orders with different amounts are named; one more blocker covers the rest. */
 const mostNamed = 100;
 
-/**
- * What in the figures of a period stands in the way of closing it: an order for which the CRM has another amount now
- * than was sent, and a sum that does not come out.
- */
 async function figureBlockers(ledger: ReadOnlyLedger, period: Period, tolerances: Tolerances): Promise<Blocker[]> {
   const request: StatementRequest = { period, by: "happened", filters: {}, tolerances };
   return [...(await otherMoney(ledger, request)), ...(await openSums(ledger, request))];
@@ -217,7 +207,7 @@ async function otherMoney(ledger: ReadOnlyLedger, request: StatementRequest): Pr
     } else if (known === undefined || (known.isAlike && crm !== sent)) {
       const what = `the CRM has ${crm} for it, and ${sent} was sent`;
       const blocker = blockerOf("money", `money:${order}`, what, { crm, sent });
-      // Of a line that differs a unit may have the same amount; it is named by one that has not.
+      // A unit of a differing line may have equal amounts; prefer one that differs.
       named.set(order, { blocker, isAlike: crm === sent });
     }
   }
@@ -231,7 +221,6 @@ function moneyIn(amount: Money | undefined): string {
   return amount === undefined ? "no amount" : `${decimalText(amount.minor, amount.currency)} ${amount.currency}`;
 }
 
-/** Sums that are computed twice, and what it means where they do not agree. */
 const sums = [
   {
     kind: "entitlements",

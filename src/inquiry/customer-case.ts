@@ -15,7 +15,7 @@ import {
 } from "./order-cases.ts";
 import { keyOrNull, ofEachCustomer, type ReadOnlyLedger } from "./read-only-ledger.ts";
 
-/** `otherUntil`: until when the customer was linked with another enterprise. */
+/** `otherUntil`: the end of the last link with another enterprise. */
 const linkOf = ofEachCustomer(({ db }, key) =>
   db
     .selectFrom("link")
@@ -37,7 +37,6 @@ const readOf = ofEachCustomer(({ db }, key) =>
     .where("customer_id", "=", key.id),
 );
 
-/** Everything about one customer that can be compared. */
 export function customerCase(ledger: ReadOnlyLedger, key: RecordKey): CustomerCase {
   const records = recordsOf(ledger, key);
   const of = (stream: Stream): RecordRow[] => records.filter((row) => row.stream === stream);
@@ -45,7 +44,7 @@ export function customerCase(ledger: ReadOnlyLedger, key: RecordKey): CustomerCa
   const numbers: FixedNumbers = of("orders").length === 0 ? new Map() : fixedNumbers(ledger, key);
   const [link] = linkOf(ledger, key);
   const [last] = readOf(ledger, key);
-  // What another enterprise showed says nothing of the one that the customer is linked with now.
+  // An observation of another enterprise says nothing about the linked one.
   const isOfAnother = last !== undefined && (link?.otherUntil ?? "") >= last.seen_at;
   const read = isOfAnother ? undefined : last;
   return {
@@ -69,8 +68,8 @@ function belongsTo(table: string, { namespace, id }: RecordKey): RawBuilder<bool
 }
 
 /**
- * Every record of a customer, and orders that moved away from it, with the newest form of those that are compared by
- * what they say: not of its own. Each of the two is found by an index of its own.
+ * All records of a customer and orders that left it; orders and staff with their newest form. `union all` lets each
+ * half use its own index.
  */
 const recordsOf = ofEachCustomer<RecordRow>(({ db }, customer) => {
   const records = db
@@ -101,7 +100,6 @@ const recordsOf = ofEachCustomer<RecordRow>(({ db }, customer) => {
     .orderBy("id");
 });
 
-/** The numbers that are fixed to assets that stand. */
 export function standingNumbers({ db }: ReadOnlyLedger) {
   return db
     .selectFrom("asset_number as n")
@@ -146,7 +144,6 @@ const staffLinks = ofEachCustomer(({ db }, customer) =>
     .where("to_at", "is", null),
 );
 
-/** When a person of a customer last ceased to hold an asset number. */
 const endedSeats = ofEachCustomer(({ db }, customer) =>
   db
     .selectFrom("record as r")
@@ -164,7 +161,6 @@ const endedSeats = ofEachCustomer(({ db }, customer) =>
     .orderBy("a.to_at"),
 );
 
-/** When somebody last ceased to hold a number, or one of an asset instance, by person and either. */
 function endedBySeat(ledger: ReadOnlyLedger, customer: RecordKey): ReadonlyMap<string, string> {
   return new Map(
     endedSeats(ledger, customer).flatMap(({ at, number, instance, ...staff }) =>
@@ -283,7 +279,7 @@ const shownRows = ofEachCustomer(({ db }, customer) =>
     .orderBy("subject"),
 );
 
-/** What is shown now; `shownAt`: when everything was last read whole, which says so of each without a word of it. */
+/** Current observations. `shownAt`: the last complete reading, which confirms all rows without writing them. */
 export function shownOf(
   rows: readonly Record<"kind" | "subject" | "seen_at" | "body", string>[],
   shownAt: string,
@@ -310,10 +306,7 @@ export function shownOf(
 
 const levelOf = { customers: "enterprise", orders: "order", staff: "staff" } as const;
 
-/**
- * Records in quarantine that never had a usable form. Those whose id or customer could not be read stand in the
- * exceptions only.
- */
+/** Records in quarantine that were never usable. Without a readable id or customer they are only in the exceptions. */
 const unusableRows = ofEachCustomer(({ db }, customer) =>
   db
     .selectFrom("quarantine as q")

@@ -19,8 +19,8 @@ import type { StatusFacts } from "../report/status.ts";
 type Time = Readonly<Record<"from" | "to", string>>;
 
 /**
- * Everything that did not go its way in a time (`from` belongs to it, `to` does not): what was open at some moment of
- * it, as it stood at the end of it, and what ended badly in it. Kind by kind, each in the order of time.
+ * Everything that was open in a time, in its state at the end, and everything that ended badly in the time.
+ * `from` is included, `to` is not. By kind, then by time.
  */
 export async function* exceptions(ledger: ReadOnlyLedger, time: Time): AsyncGenerator<FoundException, void, void> {
   yield* quarantined(ledger, time);
@@ -49,7 +49,7 @@ export async function* exceptions(ledger: ReadOnlyLedger, time: Time): AsyncGene
   yield* runs(ledger, time);
 }
 
-/** Bad rows as they were told at the end of the time, or last in it. */
+/** Bad rows as they were known at the end of the time, or last in it. */
 function* quarantined(ledger: ReadOnlyLedger, time: Time): Generator<FoundException, void, void> {
   const query = sql<QuarantineTable>`
     select q.id, q.source, q.stream, q.namespace, q.record_id, q.raw_ref, q.raw_hash, q.first_seen, q.last_seen,
@@ -77,14 +77,11 @@ interface DeferredRow extends RecordKey {
   hold: string | null;
 }
 
-/**
- * Records that waited, each with the last reason that was told of one code in the time. It ended when nothing of that
- * code stood any more since the same moment.
- */
+/** Waiting records with their last reason for each code. One ended when the same wait no longer existed. */
 function* deferred(ledger: ReadOnlyLedger, time: Time): Generator<FoundException, void, void> {
   const isSame = sql`w.stream = s.stream and w.namespace = s.namespace and w.id = s.id
     and w.deferred_code = s.deferred_code and w.deferred_since is s.deferred_since`;
-  // Of a record that moved to another customer since, the form in which it waited says whose it was.
+  // If the record moved to another customer later, its form of that time names the customer.
   const isOwnNow = sql`(v.version is null or v.version = r.version or s.stream = 'customers')`;
   const then = standingBefore("(select at from moment)");
   const query = sql<DeferredRow>`
@@ -125,8 +122,8 @@ function* deferred(ledger: ReadOnlyLedger, time: Time): Generator<FoundException
 }
 
 /**
- * Operations that were refused and not sent again in another form, nor went through, by the end of the time. Where the
- * ledger kept no refusal of theirs they are told of in the time in which they were refused.
+ * Rejected operations that were neither repeated in another form nor done by the end. Without a kept rejection, they
+ * count only in the time of the refusal.
  */
 function refusedOperations(time: Time) {
   const never = sql`'~'`;
@@ -153,10 +150,7 @@ function refusedOperations(time: Time) {
     order by created_at, id`;
 }
 
-/**
- * Operations of which nobody knew at the end of the time whether they were done, whatever became of them after it.
- * `stood`: their state then.
- */
+/** Operations with an open outcome at the end of the time. `stood`: their state then. */
 function operationsInDoubt({ to }: Time) {
   const open = sql.join(spelled(openStates));
   return sql<OperationTable & { stood: OperationTable["state"] }>`
@@ -239,7 +233,7 @@ function* held(ledger: ReadOnlyLedger, time: Time): Generator<FoundException, vo
   }
 }
 
-/** Readings that did not come to their end whole: they are over, and none of them waits for anything. */
+/** Reads that did not end completely. They are over and wait for nothing. */
 function* sources(ledger: ReadOnlyLedger, time: Time): Generator<FoundException, void, void> {
   const query = ledger.db
     .selectFrom("source_read")
@@ -255,7 +249,7 @@ function* sources(ledger: ReadOnlyLedger, time: Time): Generator<FoundException,
   }
 }
 
-/** Runs that ended badly: that is over as well. Of one that was broken off nobody may have written down when. */
+/** Runs that ended badly. They are over; an interrupted run may have no end time. */
 function* runs(ledger: ReadOnlyLedger, time: Time): Generator<FoundException, void, void> {
   const query = ledger.db
     .selectFrom("run")
@@ -271,7 +265,6 @@ function* runs(ledger: ReadOnlyLedger, time: Time): Generator<FoundException, vo
   }
 }
 
-/** What people took note of, as long as the record stands as it did then. */
 export function notedByHand({ db }: Pick<ReadOnlyLedger, "db">) {
   return db
     .selectFrom("by_hand")
@@ -285,7 +278,6 @@ export function notedByHand({ db }: Pick<ReadOnlyLedger, "db">) {
     .where("by_hand.ended_at", "is", null);
 }
 
-/** What of that counts by somebody's word alone. */
 function notReadBack(ledger: Pick<ReadOnlyLedger, "db">) {
   return notedByHand(ledger).where("by_hand.unseen", "<>", "[]");
 }
@@ -303,7 +295,6 @@ interface ByHandRow {
   ended_at: string | null;
 }
 
-/** Each record of which something was noted as done and not read back, and was so at some moment of the time. */
 function* byHand(
   ledger: ReadOnlyLedger,
   { from, to }: { from: string; to: string },
@@ -326,7 +317,6 @@ function* byHand(
   }
 }
 
-/** How many records of each stream that are, and since when the first of them is so. */
 export async function byHandCounts(ledger: ReadOnlyLedger): Promise<NonNullable<StatusFacts["byHand"]>> {
   return await notReadBack(ledger)
     .select(["by_hand.stream", ({ fn }) => fn.countAll<number>().as("count")])

@@ -37,7 +37,6 @@ type Known = Pick<
   | "observationRead"
 >;
 
-/** What the ledger says we did for a record, and what the platform showed of it. */
 export async function known(
   ledger: ReadOnlyLedger,
   stream: Stream,
@@ -173,7 +172,7 @@ async function staffLinksOf({ db }: ReadOnlyLedger, staff: RecordKey): Promise<E
     .execute();
 }
 
-/** What a person should hold, with the numbers that it has: those of the customer whose staff the person is. */
+/** The asset numbers count at the person's own customer only. */
 async function claimsOf(
   ledger: ReadOnlyLedger,
   staff: RecordKey,
@@ -213,7 +212,6 @@ async function claimsOf(
   return claims;
 }
 
-/** Whether a request of a customer is about a record: a person's password and loans, the locks of an order. */
 function concernedBy(
   stream: Stream,
   key: RecordKey,
@@ -243,7 +241,7 @@ async function requestsOf(ledger: ReadOnlyLedger, customer: RecordKey): Promise<
   });
 }
 
-/** What a person took note of for the form that the record has now. */
+/** The manual change for the present form of the record. */
 async function byHandOf(ledger: ReadOnlyLedger, stream: Stream, key: RecordKey): Promise<ExplainFacts["byHand"]> {
   const row = await notedByHand(ledger)
     .select(["by_hand.at", "by_hand.by", "by_hand.reason", "by_hand.unseen"])
@@ -254,7 +252,6 @@ async function byHandOf(ledger: ReadOnlyLedger, stream: Stream, key: RecordKey):
   return row === undefined ? null : { ...row, unseen: stored<string[]>(row.unseen) };
 }
 
-/** Enterprises of which one has to be chosen, as E3 showed them last. */
 async function candidatesOf({ db }: ReadOnlyLedger, customer: RecordKey): Promise<CandidateFacts[]> {
   const rows = await db
     .selectFrom("observation")
@@ -275,23 +272,18 @@ async function candidatesOf({ db }: ReadOnlyLedger, customer: RecordKey): Promis
   );
 }
 
-/** Customers at whom the platform may show a record: an order also at those that it moved away from. */
 function whereShown(customer: RecordKey, placed: ExplainFacts["placed"]): RecordKey[] {
   const earlier = placed.flatMap((one) => [one.customer, ...one.movedFrom.map((move) => move.customer)]);
   return [...new Map([customer, ...earlier].map((key) => [formatKey(key), key])).values()];
 }
 
-/**
- * Observations that concern the record: its enterprise; its products and assets; its member and the assets it holds or
- * should hold.
- */
 async function observationsOf(
   ledger: ReadOnlyLedger,
   stream: Stream,
   customer: RecordKey,
   about: Pick<Known, "placed" | "numbers" | "staffLinks" | "assignments" | "claims">,
 ): Promise<ObservationFacts[]> {
-  // A whole reading that showed everything as before wrote no row of it: `shown_at` says when that was.
+  // An unchanged complete reading writes no rows; `shown_at` has its time.
   let query = ledger.db
     .selectFrom("observation")
     .leftJoin("observation_read as whole", (join) =>

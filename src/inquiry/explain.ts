@@ -19,7 +19,7 @@ import { isCommitment } from "../engine/model/references.ts";
 
 const most = { versions: 20, operations: 20, audit: 30, quarantine: 20, waiting: 20, similar: 10 };
 
-/** The whole story of one record. Of private fields only the names are read. */
+/** The whole history of one record. Of private fields only the names are read. */
 export async function explain(ledger: ReadOnlyLedger, stream: Stream, key: RecordKey): Promise<ExplainFacts> {
   const record = await recordOf(ledger, stream, key);
   const rows = [...quarantine(ledger, { all: true, record: { stream, key } })].reverse().slice(0, most.quarantine);
@@ -77,7 +77,6 @@ async function versionsOf(ledger: ReadOnlyLedger, stream: Stream, key: RecordKey
   });
 }
 
-/** The versions of a record whose private values are erased. */
 async function erasedVersions({ db }: ReadOnlyLedger, ref: string): Promise<ReadonlySet<number>> {
   const rows = await db
     .selectFrom("private_value")
@@ -103,7 +102,6 @@ async function lastReadOf(
   return read ?? null;
 }
 
-/** Records that the last reading of each source skipped; of the one that has the record, where it is known. */
 async function leftOutOf(
   ledger: ReadOnlyLedger,
   stream: Stream,
@@ -125,7 +123,7 @@ async function leftOutOf(
 
 const kept = ["open", "approved", "rejected"] as const;
 
-/** `own`: operations of the record that is asked about, of whichever customer they are. */
+/** `own`: operations of the record, also at other customers. */
 async function customerOf(
   ledger: ReadOnlyLedger,
   key: RecordKey,
@@ -150,7 +148,6 @@ async function customerOf(
   };
 }
 
-/** What holds an operation of the record at a customer that it moved away from, or what a person rejected there. */
 async function heldElsewhere(
   ledger: ReadOnlyLedger,
   key: RecordKey,
@@ -163,7 +160,7 @@ async function heldElsewhere(
   return found.flat();
 }
 
-/** Audit entries about the record itself and what people asked for of it, and those about its customer that name it. */
+/** Audit entries about the record and its requests, and entries about its customer that name it. */
 async function auditOf(
   ledger: ReadOnlyLedger,
   stream: Stream,
@@ -196,7 +193,6 @@ async function auditOf(
   return { total: counted?.total ?? 0, newest: rows.map(auditFacts) };
 }
 
-/** Under which subjects stands what people ever asked for of a customer. */
 async function requestSubjects({ db }: ReadOnlyLedger, customer: RecordKey): Promise<string[]> {
   const rows = await db
     .selectFrom("manual_request")
@@ -250,7 +246,6 @@ async function waitingOf(ledger: ReadOnlyLedger, customer: RecordKey): Promise<R
   return rows.map(recordFacts);
 }
 
-/** Rows in quarantine that name the customer, and those of records whose last good form belongs to it. */
 async function unusableOf(ledger: ReadOnlyLedger, customer: RecordKey): Promise<QuarantineFacts[]> {
   const rows = new Map<string, QuarantineFacts>();
   const keep = (filter: QuarantineFilter): void => {
@@ -263,7 +258,7 @@ async function unusableOf(ledger: ReadOnlyLedger, customer: RecordKey): Promise<
   return [...rows.values()].slice(0, most.waiting);
 }
 
-/** Records that may have been meant, among them the orders that have the id as an asset number. */
+/** Includes orders that have the id as an asset number. */
 async function meantBy(ledger: ReadOnlyLedger, stream: Stream, key: RecordKey): Promise<ExplainFacts["similar"]> {
   const similar = await similarTo(ledger, stream, key);
   const names = new Set(similar.map((item) => `${item.stream} ${formatKey(item.key)}`));
@@ -271,7 +266,6 @@ async function meantBy(ledger: ReadOnlyLedger, stream: Stream, key: RecordKey): 
   return [...similar, ...orders.filter((item) => !names.has(`orders ${formatKey(item.key)}`))].slice(0, most.similar);
 }
 
-/** Records that may have been meant: the same id in another stream or namespace, or one with this number. */
 async function similarTo(
   ledger: ReadOnlyLedger,
   stream: Stream,
@@ -291,9 +285,8 @@ async function similarTo(
 }
 
 /**
- * The body of a canonical record as a flat list of fields, `instances[P1].nodes`. Elements of a list are named by their
- * id, else by their code behind their parent's id, else by their position. What is private stands as a marker in the
- * ledger already and is only named here.
+ * A record's body as a flat list, such as `instances[P1].nodes`. Elements are named by id, by parent id and code, or by
+ * position. Private values are markers in the ledger and are only named.
  */
 function fieldsOf(body: JsonObject): FieldFacts[] {
   const fields: FieldFacts[] = [];
@@ -320,7 +313,6 @@ function elementName(item: Json, index: number): string {
   return typeof parentId === "string" ? `${parentId}/${code}` : code;
 }
 
-/** Names of the fields that are not the same in two versions, in the order of the names. */
 function changedFields(before: readonly FieldFacts[], after: readonly FieldFacts[]): string[] {
   const left = new Map(before.map((field) => [field.name, textOf(field)]));
   const right = new Map(after.map((field) => [field.name, textOf(field)]));

@@ -6,22 +6,19 @@ import { isBeginning, mostFound, type RecordFacts } from "../report/explain.ts";
 import type { ReadOnlyLedger } from "./read-only-ledger.ts";
 import type { RecordTable } from "../ledger/records/tables.ts";
 
-/** A record that somebody may mean, and by what it was found. */
 export interface Found {
   key: RecordKey;
   by: "id" | "asset number" | NumberKind | "name" | "login" | "beginning of its name" | "beginning of its login";
 }
 
-/** The same with how it stands; null where it was never usable. */
 export interface FoundRecord extends Found {
   stream: Stream;
   record: RecordFacts | null;
 }
 
 /**
- * Finds the records of a stream that a text may mean: an id in any namespace, a number of the platform, an asset number
- * (its order, its customer or its holder), and last the name of a company or its beginning. It compares nothing
- * personal, so neither the answer nor its time tells anything about a person.
+ * Finds records of a stream by id, platform number or asset number (its order, customer or holder), otherwise by
+ * company name. It compares nothing personal, so neither answer nor time reveals a person.
  */
 export async function find(ledger: ReadOnlyLedger, stream: Stream, text: string): Promise<Found[]> {
   const found: Found[] = [];
@@ -34,7 +31,6 @@ export async function find(ledger: ReadOnlyLedger, stream: Stream, text: string)
   return firstOfEach(found);
 }
 
-/** The records of every stream that a text may mean, with how they stand; see `find`. */
 export async function findEverywhere(ledger: ReadOnlyLedger, text: string): Promise<FoundRecord[]> {
   const all: FoundRecord[] = [];
   for (const stream of streams) all.push(...(await withRecords(ledger, stream, await find(ledger, stream, text))));
@@ -43,8 +39,8 @@ export async function findEverywhere(ledger: ReadOnlyLedger, text: string): Prom
 }
 
 /**
- * People whose name or login a text is, or begins: staff, and customers that are persons. Names are personal data: who
- * asks has the right to see them, and that they asked is written down. Only keys leave.
+ * People whose name or login equals or begins with a text: staff, and customers that are persons. Names are personal
+ * data: the caller must check the right and log the request. Only keys are returned.
  */
 export async function findPeople(ledger: ReadOnlyLedger, text: string): Promise<FoundRecord[]> {
   const all: FoundRecord[] = [];
@@ -61,7 +57,6 @@ function wholeFirst(one: Found, other: Found): number {
   return Number(isBeginning(one)) - Number(isBeginning(other));
 }
 
-/** Each record once, by what it was found first, and no more than are listed. */
 function firstOfEach(all: readonly Found[]): Found[] {
   const found = new Map<string, Found>();
   for (const one of all) {
@@ -102,7 +97,7 @@ async function inQuarantine({ db }: ReadOnlyLedger, stream: Stream, id: string):
   return rows;
 }
 
-/** Records whose newest form has this name or login, whatever its case and spaces; whole ones before beginnings. */
+/** Ignores case and spaces. Exact matches come before beginnings. */
 async function byKey(
   { db }: ReadOnlyLedger,
   stream: Stream,
@@ -113,7 +108,6 @@ async function byKey(
   const key = sql.ref(`p.${column}`);
   const name = sql`substr(p.ref, ${stream.length + 2})`;
   const what = column === "name_key" ? "name" : "login";
-  // A key that is the wanted one comes before all that only begin with it.
   const { rows } = await sql<RecordKey & { isWhole: number }>`
     select r.namespace, r.id, ${key} = ${wanted} as "isWhole" from private_value p cross join record r
       on r.stream = ${stream} and substr(p.ref, 1, ${stream.length + 1}) = ${`${stream}/`} and r.namespace =
@@ -123,10 +117,9 @@ async function byKey(
   return rows.map(({ isWhole, ...one }) => ({ key: one, by: isWhole === 1 ? what : `beginning of its ${what}` }));
 }
 
-/** A number that the platform or this ledger gave. */
 type NumberKind = "channel order number" | "licence order" | "channel customer number" | "enterprise" | "member";
 
-/** With its namespace before it, or in any: the namespaces of a stream are few, and each is looked up in the index. */
+/** With a namespace, or in any: a stream has few namespaces, and each uses the index. */
 export async function byId({ db }: ReadOnlyLedger, stream: Stream, text: string): Promise<RecordKey[]> {
   const { namespace, id } = text.includes("/") ? parseKey(text) : { namespace: "", id: text };
   const { rows } = await sql<RecordKey>`
@@ -142,7 +135,6 @@ export async function byId({ db }: ReadOnlyLedger, stream: Stream, text: string)
   return rows;
 }
 
-/** By a number that the platform or this ledger gave. */
 export async function byNumber(
   { db }: ReadOnlyLedger,
   stream: Stream,
@@ -186,7 +178,6 @@ export async function byNumber(
     .execute();
 }
 
-/** An order of which a unit has an asset number, and the customer whose it is. */
 interface NumberOwner {
   order: RecordKey;
   customer: RecordKey;
@@ -195,8 +186,8 @@ interface NumberOwner {
 type OwnerRow = Record<"namespace" | "id" | "customerNamespace" | "customerId", string> & { ended: number };
 
 /**
- * The orders that have an asset number now, the newest first: the one that it is fixed to, and those that renewed it.
- * Where its unit ended in all of them, all of them.
+ * Orders that have an asset number now, newest first: the original order, and orders that renewed it. If its unit ended
+ * in all of them, all are returned.
  */
 export async function ordersOfNumber({ db }: ReadOnlyLedger, number: string): Promise<NumberOwner[]> {
   const { rows } = await sql<OwnerRow>`
@@ -227,7 +218,6 @@ export async function ordersOfNumber({ db }: ReadOnlyLedger, number: string): Pr
   return [...owners.values()];
 }
 
-/** A row of the record table as people get it. */
 export function recordFacts(row: RecordTable): RecordFacts {
   return {
     stream: row.stream,
@@ -249,7 +239,7 @@ export function recordFacts(row: RecordTable): RecordFacts {
   };
 }
 
-/** A record as it stands now; null where the CRM gave none. */
+/** Null if the CRM never gave the record. */
 export async function recordOf(ledger: ReadOnlyLedger, stream: Stream, key: RecordKey): Promise<RecordFacts | null> {
   const row = await ledger.db
     .selectFrom("record")
@@ -261,12 +251,11 @@ export async function recordOf(ledger: ReadOnlyLedger, stream: Stream, key: Reco
   return row === undefined ? null : recordFacts(row);
 }
 
-/** So many records of a customer are listed at once. */
 const recordsInPage = 25;
 
 /**
- * Orders or staff of a customer in key order, as many as a page holds; `after` goes on behind a record. SQLite would
- * rather go through the whole stream in the order that is asked for, so it is told by which index.
+ * Orders or staff of a customer by key, one page; `after`: the last key of the previous page. Without `indexed by`,
+ * SQLite goes through the whole stream.
  */
 export async function recordsOfCustomer(
   { db }: ReadOnlyLedger,

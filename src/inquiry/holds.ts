@@ -16,7 +16,6 @@ import { toInstant } from "../base/clock.ts";
 import { allowedOfAll, type TakingLimits } from "../engine/plan/limits.ts";
 import { locksByType } from "../resources/order/state.ts";
 
-/** Questions that people were asked, oldest first. */
 export async function holds(
   ledger: ReadOnlyLedger,
   filter: { states?: readonly HoldFacts["state"][]; customer?: RecordKey; id?: string } = {},
@@ -34,7 +33,7 @@ export async function holds(
     )
     .orderBy("number");
   const [state, ...others] = filter.states ?? [];
-  // An index of one state is found by that state alone.
+  // SQLite uses the index on one state only if the state is a literal.
   if (state !== undefined && others.length === 0) query = query.where("state", "=", sql.lit(state));
   else if (filter.states !== undefined) query = query.where("state", "in", spelled(filter.states));
   if (filter.id !== undefined) query = query.where("id", "=", filter.id);
@@ -46,7 +45,6 @@ export async function holds(
   return (await query.execute()).map((row) => holdFacts(ledger, row));
 }
 
-/** A question as people get it, with how many operations wait for its answer. */
 export function holdFacts(ledger: ReadOnlyLedger, row: QuestionTable & { operations: number | null }): HoldFacts {
   return {
     id: row.id,
@@ -63,10 +61,8 @@ export function holdFacts(ledger: ReadOnlyLedger, row: QuestionTable & { operati
   };
 }
 
-/** What waits for its turn or for a person's word, with how it differs from what stands. */
 interface WaitingOperation {
   id: string;
-  /** Where a page that begins after it goes on. */
   place: number;
   kind: string;
   customer: RecordKey;
@@ -75,31 +71,28 @@ interface WaitingOperation {
   run: string | null;
   hold: string | null;
   reason: string;
-  /** Why it is held itself; null where it waits for what else is held, or is not held. */
+  /** Null if the operation is held only because of others, or is not held. */
   heldFor: string | null;
-  /** A person approved it by itself. */
+  /** A person approved this operation alone. */
   approved: boolean;
   before: Json;
   after: Json;
   records: { stream: Stream; key: RecordKey }[];
 }
 
-/** What is taken away together, in units of the business. `more`: it is the sum of the first of them alone. */
 interface HeldSums extends Weight {
   operations: number;
   more: boolean;
 }
 
-/** What one run held because of a sum, so that all of it may be approved at once. */
+/** Operations of one run that a limit holds, so that a person can approve them together. */
 export interface HeldByRun {
   run: string;
   operations: number;
   customers: number;
-  /** Stands for exactly these operations; undefined where so much is held that not all of it was looked at. */
   mark: string | undefined;
 }
 
-/** States in which a hold stands. */
 export const standingQuestions = ["open", "approved"] as const;
 
 const mostSummed = 10_000;
@@ -123,7 +116,7 @@ const columns = [
   "records",
 ] as const;
 
-/** Holds that stand, oldest first, from the one after `after` on, and how many there are in all. */
+/** Open and approved holds after `after`, oldest first, with totals. */
 export async function standingHolds(
   ledger: ReadOnlyLedger,
   { limit, after }: { limit: number; after?: string | undefined },
@@ -147,7 +140,6 @@ export async function standingHolds(
   return { total: counted?.total ?? 0, waits: open?.total ?? 0, holds: found };
 }
 
-/** What one hold holds, in its order. */
 export async function heldOperations(
   ledger: ReadOnlyLedger,
   hold: string,
@@ -166,7 +158,7 @@ export async function heldOperations(
   return rows.map(waitingFromRow);
 }
 
-/** What is planned or held, customer by customer; `after`: the operation that the page before ended with. */
+/** Planned and held operations by customer; `after`: the last operation of the previous page. */
 export async function waitingOperations(
   ledger: ReadOnlyLedger,
   { limit, after }: { limit: number; after?: string | undefined },
@@ -197,7 +189,6 @@ export async function waitingOperations(
   return (await page.execute()).map(waitingFromRow);
 }
 
-/** What is held takes away, of one hold or of all. */
 export async function heldSums(ledger: ReadOnlyLedger, hold?: string): Promise<HeldSums> {
   let taken = ledger.db
     .selectFrom("operation")
@@ -218,13 +209,13 @@ export async function heldSums(ledger: ReadOnlyLedger, hold?: string): Promise<H
   return { ...row, more: row.operations > mostSummed };
 }
 
-/** Stands for exactly what a question still asks. */
+/** Identifies exactly the open operations of the hold. */
 export async function heldMark(ledger: ReadOnlyLedger, question: string): Promise<string> {
   const rows = ledger.db.selectFrom("hold").select(["kind", "hash"]).where("question_id", "=", question);
   return shownMark(await rows.where("state", "=", sql.lit<"asked">("asked")).execute());
 }
 
-/** Runs of which something waits that a sum held, the one that holds the most first. */
+/** Runs with operations that a limit holds, most operations first. */
 export async function heldByRuns(ledger: ReadOnlyLedger, limit: number): Promise<HeldByRun[]> {
   const { rows } = await sql<{ run: string; kind: string; hash: string; customer: string }>`
     select o.run_id as run, o.kind, o.hash, o.customer_namespace || '/' || o.customer_id as customer from operation o
@@ -274,8 +265,8 @@ const windows = [
 ] as const;
 
 /**
- * How much of the limits of 24 hours and of 7 days is used, of each kind of thing of which something was taken away in
- * them without a person's approval, or may have been. `now` in epoch milliseconds.
+ * Use of the limits for 24 hours and 7 days: removals without approval, also possible ones. `now` in epoch
+ * milliseconds.
  */
 export async function taken(
   ledger: ReadOnlyLedger,
@@ -299,7 +290,7 @@ export async function taken(
   return facts;
 }
 
-/** The condition is that of the index, word for word. */
+/** Must equal the condition of the index, word for word. */
 const counts = sql<boolean>`(takes_away > 0 or weight is not null) and approved = 0
   and state in ('sending', 'unknown', 'parked', 'done')`;
 
@@ -322,7 +313,6 @@ async function sumsSince({ db }: ReadOnlyLedger, since: string): Promise<Readonl
   return sums;
 }
 
-/** How many of a thing stand in all, by the tallies; what they do not know is counted order by order. */
 async function live({ db }: ReadOnlyLedger, thing: TakenThing): Promise<number> {
   const tallies = await db.selectFrom("tally").select(["name", "count"]).execute();
   const of = (name: string): number => tallies.find((row) => row.name === name)?.count ?? 0;

@@ -38,35 +38,33 @@ import { subject } from "./subject.ts";
 type Question<Words extends readonly unknown[], Answer> = (ledger: ReadOnlyLedger, ...words: Words) => Answer;
 
 /**
- * Every question to the ledger. No private value leaves it but by `rawForm`, `keptAnswer`, `privateValues` and `subject`,
- * which a person has to ask for, and by `companyNames`, which are nobody's; `findPeople` compares with them.
+ * Every question to the ledger. Private values leave it only by `rawForm`, `keptAnswer`, `privateValues` and `subject`,
+ * which a person must ask for. `companyNames` returns no personal data; `findPeople` compares private values but
+ * returns keys.
  */
 export type Inquiry = ReturnType<typeof questionsTo>;
 
-/** In one piece: a line for each question. */
 function questionsTo(ledger: ReadOnlyLedger) {
-  /** The whole answer is of one state of the ledger, whatever a run writes meanwhile. */
+  /** The whole answer is from one state of the ledger, also while a run writes. */
   const answered =
     <Words extends readonly unknown[], Answer>(question: Question<Words, Promise<Answer>>) =>
     async (...words: Words): Promise<Answer> =>
       await ledger.oneState(() => question(ledger, ...words));
-  /** The same for an answer for which much of the ledger is gone through. */
+  /** For answers that read much of the ledger. */
   const answeredFromAll =
     <Words extends readonly unknown[], Answer>(question: Question<Words, Promise<Answer>>) =>
     async (...words: Words): Promise<Answer> =>
       await ledger.oneStateOfAll(() => question(ledger, ...words));
-  /** The same for an answer that comes in parts. */
   const streamed =
     <Words extends readonly unknown[], Part>(question: Question<Words, AsyncIterable<Part>>) =>
     (...words: Words): AsyncGenerator<Part, void, void> =>
       ledger.streamed(question(ledger, ...words));
-  /** Rows as SQLite finds them. */
   const rows =
     <Words extends readonly unknown[], Rows>(question: Question<Words, Rows>) =>
     (...words: Words): Rows =>
       question(ledger, ...words);
   return {
-    /** Several questions whose answers are of one state of the ledger together. */
+    /** Several questions about one state of the ledger. */
     ofOneState: async <T>(work: () => Promise<T>): Promise<T> => await ledger.oneState(work),
     status: answered(status),
     paused: rows(paused),
@@ -133,9 +131,8 @@ function questionsTo(ledger: ReadOnlyLedger) {
 }
 
 /**
- * Opens the ledger for reading. Throws a Problem with exit code 65 where there is none, or it is older or newer than
- * the program. With a moment in the past (ISO instant in UTC) it is read as it stood then; throws a usage Problem for
- * one that cannot be asked for.
+ * Opens the ledger for reading, optionally as of a past moment (ISO instant in UTC). Throws a Problem with exit code 65
+ * if it is missing or of another version, and a usage Problem for an impossible moment.
  */
 export function openInquiry(path: string, asOf?: string): Inquiry {
   const ledger = new ReadOnlyLedger(path, openReadOnly(path));

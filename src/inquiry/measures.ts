@@ -10,16 +10,15 @@ import { paused } from "./status.ts";
 import { spelled, type ReadOnlyLedger } from "./read-only-ledger.ts";
 import { lastReads } from "./runs.ts";
 
-/** What is counted of the ledger for a monitoring system: counts, times, and words of closed lists. */
+/** Counts and times for monitoring. All texts are codes or names of closed lists. */
 export interface LedgerMeasures {
   isPaused: boolean;
-  /** What is not done, as `status` counts it: by a code of a closed list. */
   open: { stream: string; standing: string; code: string; count: number; since: string }[];
   operations: { state: OperationState; count: number; oldest: string }[];
-  /** `open`: waits for a person's word. */
+  /** `open`: waits for a decision. */
   holds: { state: "open" | "approved"; count: number; oldest: string }[];
   held: Record<TakenThing, number>;
-  /** By job, of those that were asked about and have run. */
+  /** Only requested jobs that have run. */
   ends: ReadonlyMap<string, JobEnds>;
   reads: { source: string; stream: string; complete: boolean; rows: number; finishedAt: string | null }[];
   alerts: { kind: string; count: number }[];
@@ -27,19 +26,18 @@ export interface LedgerMeasures {
   differences: { class: string; count: number; oldest: string }[];
 }
 
-/** How a job last ended, as far as its last thousand runs tell. */
 export interface JobEnds {
-  /** Of its last run that is not in progress; 1 also of one that was interrupted. */
+  /** Of the last run that is not in progress; 1 also if it was interrupted. */
   exitCode: number | undefined;
-  /** When one ended with exit code 0. */
+  /** The last end with exit code 0, among the last thousand runs. */
   success: string | undefined;
-  /** When one ended with exit code 0, 3 or 4: it did all that it could. */
+  /** The last end with exit code 0, 3 or 4: the run did all that it could. */
   work: string | undefined;
 }
 
 const count = sql<number>`count(*)`.as("count");
 
-/** Looks at tallies and at what is open, never at what is finished. */
+/** Reads tallies and open work only, so the cost does not grow with finished work. */
 export async function measures(ledger: ReadOnlyLedger, jobs: readonly string[]): Promise<LedgerMeasures> {
   const { db } = ledger;
   return {
@@ -76,7 +74,6 @@ export async function measures(ledger: ReadOnlyLedger, jobs: readonly string[]):
   };
 }
 
-/** The one question about what is not done, its groups put together by codes of a closed list. */
 function openMeasures(ledger: ReadOnlyLedger): LedgerMeasures["open"] {
   const groups = new Map<string, LedgerMeasures["open"][number]>();
   for (const { stream, standing, code, counts, count: found, since } of openRecords((statement, parameters) =>
@@ -151,7 +148,6 @@ async function endsOf({ db }: ReadOnlyLedger, jobs: readonly string[]): Promise<
 }
 
 const goodExits: readonly number[] = [exitCodes.ok];
-/** Exit codes of a run that did all that it could; 3 and 4: records wait for a correction, or for approval. */
 const workDoneExits: readonly number[] = [exitCodes.ok, exitCodes.recordsRejected, exitCodes.held];
 
 async function lastEnd(db: ReadOnlyLedger["db"], job: string, exits: readonly number[]): Promise<string | undefined> {

@@ -7,19 +7,14 @@ import type { RecordReference } from "../engine/model/shape.ts";
 import type { ReadOnlyLedger } from "./read-only-ledger.ts";
 import { formatKey } from "../crm/keys.ts";
 
-/** A part of an order: an asset, a package or a product. */
 interface OrderPart {
   order: RecordKey;
   instanceId: string;
 }
 
-/** Older versions than this many are not asked for names. */
 const mostVersions = 20;
 
-/**
- * What a company is called and was called, the newest name first, each with the commitment to it. Nothing for a customer
- * that is or was a person.
- */
+/** Names of a company, newest first, each with its commitment. Empty if the customer is or was a person. */
 export async function companyNames(
   { db }: ReadOnlyLedger,
   { namespace, id }: RecordKey,
@@ -36,7 +31,7 @@ export async function companyNames(
   return rows.flatMap(({ name, commitment }) => (name === null ? [] : [{ name, commitment }]));
 }
 
-/** The names of the products that a part of an order is or holds, also where the CRM has it no more. */
+/** Names of the products that a part of an order is or contains, also if the CRM has removed it. */
 export async function productNames(ledger: ReadOnlyLedger, { order, instanceId }: OrderPart): Promise<string[]> {
   for (const form of await newestForms(ledger, { stream: "orders", ...order }, mostVersions)) {
     const names = productsIn(form, instanceId);
@@ -45,7 +40,7 @@ export async function productNames(ledger: ReadOnlyLedger, { order, instanceId }
   return [];
 }
 
-/** The newest forms of a record, at most so many, the newest first. */
+/** The newest forms of a record, newest first, at most `most`. */
 export async function newestForms(
   { db }: ReadOnlyLedger,
   { stream, namespace, id }: RecordReference,
@@ -63,11 +58,10 @@ export async function newestForms(
   return versions.map(({ body }) => stored<JsonObject>(body, "record_version"));
 }
 
-/** The names of the products under an instance, each once. */
 function productsIn({ instances }: JsonObject, root: string): string[] {
   const all = Array.isArray(instances) ? instances.flatMap((one) => (isJsonObject(one) ? [one] : [])) : [];
   const within = new Set([root]);
-  // A part may come before what it is in.
+  // A part may come before its parent.
   for (let found = 0; found < within.size;) {
     found = within.size;
     for (const { id, parentId } of all)
@@ -79,7 +73,6 @@ function productsIn({ instances }: JsonObject, root: string): string[] {
   return [...new Set(names)];
 }
 
-/** The part of an order that has an asset number, or that a unit without a number yet is of. */
 export async function partOfAsset({ db }: ReadOnlyLedger, asset: string): Promise<OrderPart | undefined> {
   const unit = assetUnitOf(asset);
   if (unit !== undefined) return unit;
@@ -94,16 +87,13 @@ export async function partOfAsset({ db }: ReadOnlyLedger, asset: string): Promis
   return { order: { namespace: row.namespace, id: row.order_id }, instanceId: row.instance_id };
 }
 
-/** The private values of the newest form of a record, for whoever asked for them by name. Passwords are none. */
+/** Private values of a record's newest form, without passwords; a person must ask for them by name. */
 export interface PrivateValues {
   version: number;
-  /** When they were erased; null where they were not. */
   erasedAt: string | null;
-  /** By field, in the order in which the fields of the stream are named; of what was erased none. */
   values: { field: string; value: string }[];
 }
 
-/** What a person asked for. Undefined where the record was never usable. */
 export async function privateValues(
   { db }: ReadOnlyLedger,
   stream: Stream,

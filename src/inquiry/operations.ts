@@ -10,34 +10,28 @@ import { lookForStored } from "../engine/model/operation.ts";
 import type { EvidenceFacts, OperationFacts } from "../report/facts.ts";
 import { privateBody, spelled, type ReadOnlyLedger } from "./read-only-ledger.ts";
 
-/** An operation of the ledger, of a kind that the program has. */
 type OperationFound = OperationFacts & { kind: OperationName };
 
-/** Which operations are asked for; everything that is given must hold. */
+/** Every given condition must hold. */
 interface OperationFilter {
   states?: readonly OperationState[];
   run?: string;
-  /** Only what is open of this customer: by their customer, finished ones are not found. */
+  /** Finds only open operations of this customer: finished ones have no index by customer. */
   openOf?: RecordKey;
   subject?: string;
-  /** Only operations that changed state at or after this instant, and before `until`. */
+  /** Only operations that changed state from this instant on, and before `until`. */
   since?: string;
   until?: string;
-  /** Only operations that come after this one. */
   after?: { createdAt: string; id: string } | undefined;
   limit?: number;
 }
 
-/** How an unknown outcome ends, by what settles it. */
 const endings = { observe: "read", resend: "send-again", lost: "lost", ask: "ask" } as const;
 
-/** States in which an operation waits for its outcome. */
 export const openStates: readonly OperationState[] = ["sending", "unknown", "parked"];
 
-/** States in which an operation waits to be begun. */
 export const waitingStates: readonly OperationState[] = ["planned", "held"];
 
-/** Operations with their attempts, oldest first. */
 export async function* operations(
   ledger: ReadOnlyLedger,
   filter: OperationFilter = {},
@@ -61,7 +55,7 @@ export async function* operations(
   for (const row of ledger.rows(query)) yield await operationFacts(ledger, row);
 }
 
-/** Operations whose outcome is open, the oldest first: what `settle list` shows; or some of them. */
+/** All or some operations with an open outcome, oldest first. */
 export function unsettled(
   ledger: ReadOnlyLedger,
   some: Pick<OperationFilter, "after" | "limit"> = {},
@@ -69,18 +63,16 @@ export function unsettled(
   return operations(ledger, { states: openStates, ...some });
 }
 
-/** The redacted answer of the service to the last attempt, where it was kept. It may hold personal data. */
+/** The redacted answer to the last attempt, if it was kept. It may contain personal data. */
 export async function keptAnswer(ledger: ReadOnlyLedger, operation: string): Promise<string | undefined> {
   return await privateBody(ledger, `answer/${operation}`);
 }
 
-/** One operation by its id. */
 export async function operationById(ledger: ReadOnlyLedger, id: string): Promise<OperationFound | undefined> {
   const row = await ledger.db.selectFrom("operation").selectAll().where("id", "=", id).executeTakeFirst();
   return row === undefined ? undefined : await operationFacts(ledger, row);
 }
 
-/** The newest operations that served a record, newest first, and how many there are in all. */
 export async function operationsOfRecord(
   ledger: ReadOnlyLedger,
   record: { stream: "customers" | "orders" | "staff"; key: RecordKey },
@@ -148,7 +140,6 @@ export async function operationFacts(ledger: ReadOnlyLedger, row: OperationTable
   };
 }
 
-/** The records that an operation serves, as the journal keeps them. */
 export function recordsIn(kept: string): OperationFacts["records"] {
   const records = stored<{ stream: Stream; namespace: string; id: string }[]>(kept);
   return records.map(({ stream, namespace, id }) => ({ stream, key: { namespace, id } }));

@@ -16,14 +16,13 @@ import { stepOf } from "../resources/order/state/order-step-rows.ts";
 import { productsUnder, type OrderStanding } from "../resources/order/model.ts";
 import type { PlacedOrder } from "../resources/order/state/changes.ts";
 
-/** A record with its newest form. */
 export type RecordRow = Pick<
   RecordTable,
   "stream" | "namespace" | "id" | "state" | "deferred_code" | "deferred_reason"
 > & {
   body: RecordVersionTable["body"] | null;
   date_zones: RecordVersionTable["date_zones"];
-  /** 1: an order that moved away, of which something may stand here still. */
+  /** 1: an order that left this customer and may still exist here in part. */
   away: number;
 };
 
@@ -32,7 +31,6 @@ export function standing(row: RecordRow): CrmStanding {
 }
 
 export type FixedNumber = Pick<AssetNumberTable, "wire_number" | "unit" | "namespace" | "order_id" | "instance_id">;
-/** Numbers fixed to the orders of a customer, by order and instance, in the order of their units. */
 export type FixedNumbers = ReadonlyMap<string, readonly FixedNumber[]>;
 
 export function sentNumbers(rows: readonly FixedNumber[] = []): string[] {
@@ -41,7 +39,7 @@ export function sentNumbers(rows: readonly FixedNumber[] = []): string[] {
 
 const nothing = { products: [], packages: [] };
 
-/** One order of a customer: what is wanted, what it was placed with, and what was sent of it. */
+/** One order: the present form, the placed form, and the sent items. */
 export function orderCaseOf(
   row: RecordRow,
   customer: RecordKey,
@@ -101,10 +99,10 @@ function orderCase(
   return {
     key: { namespace: row.namespace, id: row.id },
     crm: standing(row),
-    // Nobody wants here what moved away.
+    // The customer no longer wants an order that left.
     cancelled: body.cancelled || row.away === 1,
     isAway: row.away === 1 && !body.cancelled,
-    // An order is of the date that it was placed with; the same date may have been read with its zone since.
+    // The order keeps the date of its placing. A later read may have added the zone to the same date.
     crmDate: placed?.at === now?.at ? now : placed,
     placed: known?.placed ?? null,
     numbers: [
@@ -114,7 +112,6 @@ function orderCase(
   };
 }
 
-/** The numbers of one order. */
 function fixedOf({ namespace, id }: RecordKey, numbers: FixedNumbers): StandingParts["numbers"] {
   return [...numbers.values()]
     .flat()
@@ -125,12 +122,10 @@ function fixedOf({ namespace, id }: RecordKey, numbers: FixedNumbers): StandingP
     );
 }
 
-/** Which unit each number is of: as it is fixed, and as what stands has it. */
 function unitsOf(fixed: StandingParts["numbers"], standing?: OrderCase["units"]): Map<string, number> {
   return new Map([...fixed.map(({ number, unit }) => [number, unit] as const), ...(standing ?? [])]);
 }
 
-/** The number of one unit of an asset, which is named by its order, its instance and its position there. */
 function numberOfUnit(numbers: FixedNumbers, unit: string): string | undefined {
   const [namespace, order, instance, position] = stored<unknown[]>(unit);
   const fixed = numbers.get(JSON.stringify([String(namespace), String(order), String(instance)]));
@@ -139,7 +134,7 @@ function numberOfUnit(numbers: FixedNumbers, unit: string): string | undefined {
 
 type Sides = Pick<OrderCase, "products" | "packages" | "units" | "isOver">;
 
-/** What stands of an amended order: what was bought of it and by which purchase, without what is gone since. */
+/** The existing part of an amended order: purchases without later removals. */
 export function amendedSides(
   placed: Pick<PlacedOrder, "key" | "customer" | "channelOrderId"> & { form: KeptOrder; payload: string | null },
   rows: readonly StepRow[],
@@ -168,12 +163,12 @@ export function amendedSides(
   const keyIn = ({ purchase, assetNumber }: SentItem, product: string): string =>
     keyOf(purchase?.channelOrderId ?? placed.channelOrderId, assetNumber, product);
   const isSent = (item: SentItem): boolean => stands.has(keyIn(item, item.id)) && !unsent.has(keyIn(item, item.id));
-  // The platform drops a package with the last product in it; one that never had any goes with its unit.
+  // The platform removes a package with its last product. A package without products ends with its unit.
   const isSentPackage = (item: SentPackage): boolean =>
     item.inside.length === 0
       ? standingNumbers.has(item.assetNumber)
       : item.inside.some((product) => stands.has(keyIn(item, product)));
-  // What was bought last stands for what is shown while an old form stands beside it.
+  // While an old form exists beside a new one, the last purchase is compared.
   const sides = sidesOf(wanted, standingItems(standing, unsent), {
     products: sent.flatMap((one) => one.products.filter(isSent)).toReversed(),
     packages: sent.flatMap((one) => one.packages.filter(isSentPackage)).toReversed(),
@@ -183,7 +178,7 @@ export function amendedSides(
   return { ...sides, units: new Map(units), isOver };
 }
 
-/** A step that only says under which numbers units go on is of the purchase before it. */
+/** A step that only renumbers units belongs to the previous purchase. */
 function isPurchase(row: StepRow): boolean {
   const step = stepOf(row);
   return (
@@ -191,7 +186,7 @@ function isPurchase(row: StepRow): boolean {
   );
 }
 
-/** What stands by no call of ours, such as what a person bought: nothing that was sent before says how it is. */
+/** Things that exist by no call of ours: nothing sent describes them. */
 function notSent(rows: readonly StepRow[]): ReadonlyMap<string, Purchase> {
   return new Map(
     rows.flatMap((row) => {
@@ -205,7 +200,7 @@ function notSent(rows: readonly StepRow[]): ReadonlyMap<string, Purchase> {
   );
 }
 
-/** The form that an order was placed with has no number of its own here. */
+/** The key of the placed form; it cannot be a version. */
 const placedVersion = -1;
 
 function sidesOf(
@@ -258,7 +253,6 @@ function standingItems(
   };
 }
 
-/** A package with those lower ones alone of which something stands, or that never had any product. */
 function standingPackage(item: Package<Commitment>, stands: ReadonlySet<string>): Package<Commitment> {
   const children = item.children.filter((child) => {
     const inside = productsUnder(child);

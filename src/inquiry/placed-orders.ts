@@ -11,12 +11,12 @@ import type { ExplainFacts } from "../report/explain.ts";
 
 type Db = ReadOnlyLedger["db"];
 
-/** What happened to placed orders, oldest first, without what a restored ledger forgot. */
+/** Steps of placed orders, oldest first, without those that a restored ledger forgot. */
 function steps(db: Db) {
   return db.selectFrom("order_step as s").selectAll("s").where("s.forgotten_at", "is", null).orderBy("s.number");
 }
 
-/** Each with the form of the order that it was made from; of what was removed, with the one that the CRM gave then. */
+/** With the form that each step was made from; a removal has the CRM's form of its time. */
 function stepsWithForms(db: Db) {
   return steps(db)
     .leftJoin("record_version as v", (join) =>
@@ -38,12 +38,10 @@ function stepsWithPayloads(db: Db) {
   return stepsWithForms(db).leftJoin("operation as o", "o.id", "s.operation_id").select("o.payload");
 }
 
-/** What happened to an order. */
 export const orderSteps = ofEachCustomer(({ db }, order) =>
   steps(db).where("s.namespace", "=", order.namespace).where("s.order_id", "=", order.id),
 );
 
-/** The same with the forms of the order. */
 export const orderStepsWithForms = ofEachCustomer(({ db }, order) =>
   stepsWithForms(db).where("s.namespace", "=", order.namespace).where("s.order_id", "=", order.id),
 );
@@ -56,15 +54,12 @@ const ofCustomer = ofEachCustomer(({ db }, customer) =>
   stepsWithPayloads(db).where("s.customer_namespace", "=", customer.namespace).where("s.customer_id", "=", customer.id),
 );
 
-/** A step with its form and the payload that was sent. */
 export type StepRow = ReturnType<typeof ofCustomer>[number];
 
-/** What happened to placed orders of a customer since, by order. */
 export function stepsOf(ledger: ReadOnlyLedger, customer: RecordKey): ReadonlyMap<string, readonly StepRow[]> {
   return Map.groupBy(ofCustomer(ledger, customer), (row) => formatKey({ namespace: row.namespace, id: row.order_id }));
 }
 
-/** What happened to one placed order for a customer since; undefined where nothing did. */
 export function stepsOfOrder(
   ledger: ReadOnlyLedger,
   customer: RecordKey,
@@ -76,7 +71,6 @@ export function stepsOfOrder(
   return own.length === 0 ? undefined : own;
 }
 
-/** A product of an order as the platform shows it now, and the asset number under which it does. */
 interface ShownProduct {
   id: string;
   number: string;
@@ -101,12 +95,11 @@ const productsOf = ofEachCustomer(({ db }, customer) => {
     .orderBy("subject");
 });
 
-/** The products that a customer is shown to have of an order, by asset number. */
 export function shownProducts(ledger: ReadOnlyLedger, customer: RecordKey, channelOrderId: string): ShownProduct[] {
   return productsOf(ledger, customer).filter((product) => product.channelOrderId === channelOrderId);
 }
 
-/** Units of a customer's orders that have the numbers of earlier ones, as the steps of the orders say. */
+/** Units of a customer's orders that continue the numbers of earlier units. */
 export const renewedUnits = ofEachCustomer(({ db }, customer) =>
   db
     .selectFrom("order_step as s")
@@ -126,7 +119,6 @@ export const renewedUnits = ofEachCustomer(({ db }, customer) =>
     .orderBy("unit"),
 );
 
-/** Units of an order that have the numbers of earlier ones, and since when. */
 export async function renewedNumbers({ db }: ReadOnlyLedger, order: RecordKey) {
   return await db
     .selectFrom("order_step as s")
@@ -147,21 +139,16 @@ export async function renewedNumbers({ db }: ReadOnlyLedger, order: RecordKey) {
     .execute();
 }
 
-/** An order that is on the platform, with what it was placed with. */
 export interface PlacedForm {
   placed: PlacedCase;
-  /** For whom it was placed, where that is not the customer that is asked about. */
+  /** The customer it was placed for, if that is another one. */
   placedFor: RecordKey | undefined;
-  /** The body of the version that was placed, and the payload it was placed with. */
   body: string | null;
-  /** The zones of its dates. */
   zones: string | null;
   payload: string | null;
-  /** For an adopted order, whose numbers the ledger did not fix: those under which each of its products is shown. */
   shownNumbers: ReadonlyMap<string, readonly string[]>;
 }
 
-/** Placed orders with what each was placed with. */
 function placedForms(db: ReadOnlyLedger["db"]) {
   return db
     .selectFrom("placed_order as p")
@@ -181,8 +168,8 @@ function placedForms(db: ReadOnlyLedger["db"]) {
 }
 
 /**
- * Orders that stand for a customer, and those that moved away from it and of which something may stand there. Each of
- * the two is found by an index of its own.
+ * Orders of a customer, and orders that left it and may exist there in part. `union all` lets each half use its own
+ * index.
  */
 const placedRows = ofEachCustomer(({ db }, { namespace, id }) => {
   const placed = placedForms(db);
@@ -205,7 +192,6 @@ const licenceRows = ofEachCustomer<LicenceRow>(
       order by l.sequence`,
 );
 
-/** The placed orders of a customer, by order. */
 export function placedOrdersOf(ledger: ReadOnlyLedger, customer: RecordKey): ReadonlyMap<string, PlacedForm> {
   const rows = placedRows(ledger, customer);
   const placed = new Map<string, PlacedForm>();
@@ -216,7 +202,6 @@ export function placedOrdersOf(ledger: ReadOnlyLedger, customer: RecordKey): Rea
   return placed;
 }
 
-/** One order as it is placed, asked of the customer for whom it stands; undefined where it is not. */
 export async function placedOrderOf(
   ledger: ReadOnlyLedger,
   customer: RecordKey,
@@ -265,7 +250,7 @@ function placedOrder(
   };
 }
 
-/** Licence orders by type; a type with more than one has none that can be told. */
+/** Licence orders by type; empty if a type has several. */
 function byType(
   licences: readonly Pick<LicenceOrderTable, "license_type" | "license_order_id">[],
 ): Map<string, string> {
@@ -277,7 +262,6 @@ function byType(
   return found;
 }
 
-/** Everything that is known of where an order was placed, stands, and stood before. */
 export async function placedOf(ledger: ReadOnlyLedger, order: RecordKey): Promise<ExplainFacts["placed"]> {
   const { db } = ledger;
   const rows = await db
@@ -326,14 +310,13 @@ function toldSteps(ledger: ReadOnlyLedger, order: RecordKey): ExplainFacts["plac
   return orderSteps(ledger, order).flatMap((row) => {
     const step = stepOf(row);
     const things = thingsOf(step);
-    // A step that only says under which numbers units go on is of the purchase before it.
+    // A step that only renumbers units belongs to the previous purchase.
     if (step.kind === "bought" && things.length === 0) return [];
     const { at, kind, origin, channel_order_id: channelOrderId, operation_id: operationId } = row;
     return [{ at, kind, origin, channelOrderId, operationId, customer: step.customer, things }];
   });
 }
 
-/** What a step was about, each product and package with the asset number under which it is. */
 function thingsOf(step: OrderStep): string[] {
   const under = (number: string | null): string => (number === null ? "" : ` (asset number ${number})`);
   switch (step.kind) {

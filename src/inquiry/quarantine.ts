@@ -4,14 +4,13 @@ import type { QuarantineTable } from "../ledger/records/tables.ts";
 import type { QuarantineFacts } from "../report/facts.ts";
 import { keyOrNull, privateBody, type ReadOnlyLedger } from "./read-only-ledger.ts";
 
-/** What waits in quarantine for one reason. */
 export interface QuarantineGroup {
   source: string;
   stream: Stream;
   code: string;
 }
 
-/** Everything that waits in quarantine, by reason, the oldest first. Costs what waits, and nothing of what is done. */
+/** Waiting rows by reason, oldest first. The cost does not grow with resolved rows. */
 export function quarantineGroups(
   ledger: ReadOnlyLedger,
 ): Promise<(QuarantineGroup & { count: number; oldest: string })[]> {
@@ -31,7 +30,6 @@ export function quarantineGroups(
     .execute();
 }
 
-/** At most `limit` rows of a group, the oldest first, that come after a row. */
 export async function quarantineOfGroup(
   ledger: ReadOnlyLedger,
   group: QuarantineGroup,
@@ -50,7 +48,6 @@ export async function quarantineOfGroup(
   return rows.map(quarantineFacts);
 }
 
-/** Which quarantine rows are asked for; everything that is given must hold. Without `all`, those that wait. */
 export interface QuarantineFilter {
   all?: boolean;
   source?: string;
@@ -61,7 +58,6 @@ export interface QuarantineFilter {
   limit?: number;
 }
 
-/** Records in quarantine that wait, by source, stream and place; with `all` also those that are resolved. */
 export function* quarantine(
   ledger: ReadOnlyLedger,
   filter: QuarantineFilter = {},
@@ -97,7 +93,7 @@ export async function quarantineById(ledger: ReadOnlyLedger, id: string): Promis
   return row === undefined ? undefined : quarantineFacts(row);
 }
 
-/** The raw form of a quarantined record, secrets blanked. It holds personal data. Undefined where it was erased. */
+/** The raw form, with secrets blanked; it contains personal data. Undefined if it was erased. */
 export async function rawForm(ledger: ReadOnlyLedger, id: string): Promise<string | undefined> {
   const row = await quarantineById(ledger, id);
   return row === undefined ? undefined : await privateBody(ledger, row.rawRef);

@@ -8,12 +8,11 @@ import { localDates } from "../report/crm-date.ts";
 
 const mostPrepared = 200;
 
-/** A query, or a text of SQL with its values. */
 interface Query<Row> {
   compile(db: Kysely<LedgerTables>): CompiledQuery<Row>;
 }
 
-/** What every question is put to: one connection to the ledger that can only read, beside a run that writes. */
+/** A read-only connection for all questions. Runs may write at the same time. */
 export class ReadOnlyLedger {
   readonly db: Kysely<LedgerTables>;
   readonly path: string;
@@ -31,8 +30,8 @@ export class ReadOnlyLedger {
   }
 
   /**
-   * Runs `work` on one state of the ledger, whatever a run writes meanwhile. May be nested. Rows that are being
-   * streamed keep the connection on one state by themselves, and SQLite takes no transaction statement meanwhile.
+   * Runs `work` on one state of the ledger; may be nested. SQLite refuses transaction statements while rows are
+   * streamed, but streamed rows already fix the state.
    */
   async oneState<T>(work: () => Promise<T>): Promise<T> {
     if (this.#streams === 0 && !this.#database.inTransaction) this.#database.exec("begin");
@@ -47,7 +46,6 @@ export class ReadOnlyLedger {
     }
   }
 
-  /** The same for an answer for which much of the ledger is gone through. */
   async oneStateOfAll<T>(work: () => Promise<T>): Promise<T> {
     try {
       return await this.oneState(work);
@@ -56,7 +54,6 @@ export class ReadOnlyLedger {
     }
   }
 
-  /** The same for what is streamed: one state from the first chunk to the last. */
   async *streamed<T>(chunks: AsyncIterable<T>): AsyncGenerator<T, void, void> {
     if (this.#streams === 0 && !this.#database.inTransaction) this.#database.exec("begin");
     this.#snapshots += 1;
@@ -71,7 +68,6 @@ export class ReadOnlyLedger {
     }
   }
 
-  /** Runs what reads the connection itself. */
   reading<T>(work: (database: Sqlite) => T): T {
     try {
       return work(this.#database);
@@ -80,19 +76,18 @@ export class ReadOnlyLedger {
     }
   }
 
-  /** All rows of a statement with named parameters; each statement is prepared once. */
   all(statement: string, parameters: object): unknown[] {
     let prepared = this.#statements.get(statement);
     if (prepared === undefined) this.#statements.set(statement, (prepared = this.#database.prepare(statement)));
     return prepared.all(parameters);
   }
 
-  /** A query, prepared. The sign before a compared value keeps SQLite from planning it anew for each value. */
+  /** The `+` keeps SQLite from planning the statement again for each value. */
   prepared<Row>(query: CompiledQuery<Row>): Statement<unknown[], Row> {
     return this.#database.prepare<unknown[], Row>(query.sql.replaceAll(" = ?", " = +?"));
   }
 
-  /** Yields the rows of a query one by one as SQLite finds them, so that memory does not grow with their number. */
+  /** Yields rows one by one, so that memory does not grow with their number. */
   *rows<Row>(query: Query<Row>): Generator<Row, void, void> {
     const { sql: text, parameters } = query.compile(this.db);
     const statement = this.#database.prepare<unknown[], Row>(text);
@@ -107,7 +102,6 @@ export class ReadOnlyLedger {
     }
   }
 
-  /** What SQLite says of the file, in words for people; a defect of the program stays what it is. */
   #named(error: unknown): unknown {
     return isFatal(error) ? databaseProblem(error, this.path) : error;
   }
@@ -117,10 +111,7 @@ export class ReadOnlyLedger {
     if (this.#database.inTransaction) this.#database.exec("commit");
   }
 
-  /**
-   * Gives back what SQLite keeps of a ledger that was gone through: another connection of the same command, as closing
-   * a period has one, needs as much again.
-   */
+  /** Returns SQLite's memory: another connection of the same command may need as much (closing a period). */
   #giveBack(): void {
     if (this.#snapshots === 0 && this.#streams === 0 && this.#database.open) this.#database.pragma("shrink_memory");
   }
@@ -130,7 +121,7 @@ export class ReadOnlyLedger {
   }
 }
 
-/** A value that no other table may hold: only what a person asks for by name is read here. */
+/** Private values are read only here, and only if a person asks for them. */
 export async function privateBody(ledger: ReadOnlyLedger, ref: string): Promise<string | undefined> {
   const row = await ledger.db
     .selectFrom("private_value")
@@ -142,18 +133,15 @@ export async function privateBody(ledger: ReadOnlyLedger, ref: string): Promise<
   return row?.body ?? undefined;
 }
 
-/** A key of two columns that are null together. */
+/** Both columns are null together. */
 export function keyOrNull(namespace: string | null, id: string | null): RecordKey | null {
   return namespace === null || id === null ? null : { namespace, id };
 }
 
-/** What a query is built with in the place of a customer. */
+/** Placeholder for the customer when a query is built. */
 const anyCustomer: RecordKey = { namespace: "\0namespace", id: "\0id" };
 
-/**
- * A question that is asked for one customer after another: its query is built and prepared once for a ledger, because
- * building it takes longer than asking it.
- */
+/** Builds and prepares a query once for each ledger, because building takes longer than running it. */
 export function ofEachCustomer<Row>(
   query: (ledger: ReadOnlyLedger, customer: RecordKey) => Query<Row>,
 ): (ledger: ReadOnlyLedger, customer: RecordKey) => Row[] {
@@ -175,7 +163,6 @@ export function ofEachCustomer<Row>(
   };
 }
 
-/** The same few questions are asked for every customer of a report: each is prepared once. */
 function remembering(database: Sqlite): SqliteDatabase {
   const prepared = new Map<string, ReturnType<SqliteDatabase["prepare"]>>();
   return {
@@ -190,22 +177,16 @@ function remembering(database: Sqlite): SqliteDatabase {
   };
 }
 
-/**
- * Values as they stand in the condition of an index: it is not used for a statement that is handed them as parameters.
- */
+/** Literals for the condition of a partial index. SQLite does not use the index with parameters. */
 export function spelled<Value extends string>(values: readonly Value[]): RawBuilder<Value>[] {
   return values.map((value) => sql.lit(value));
 }
 
 type Question<Parameters, Row> = (ledger: ReadOnlyLedger, parameters: Parameters) => Row[];
 
-/**
- * A question with named parameters that a statement asks for one record after another: it is prepared once for a
- * ledger.
- */
 export function asked<Parameters extends object, Row>(text: string): Question<Parameters, Row> {
   const known = new WeakMap<ReadOnlyLedger, Statement<[Parameters], Row>>();
-  // The sign before a value keeps SQLite from planning the statement anew for each value.
+  // The `+` keeps SQLite from planning the statement again for each value.
   const planned = text.replaceAll(/@(?=[a-z])/gu, "+@");
   return (ledger, parameters) => {
     let statement = known.get(ledger);

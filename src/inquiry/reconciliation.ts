@@ -20,16 +20,14 @@ import { orderRows } from "../report/reconciliation/compare-orders.ts";
 import { stepsOfOrder, placedOrderOf, renewedNumbers } from "./placed-orders.ts";
 import { orderCaseOf, type FixedNumber } from "./order-cases.ts";
 
-/** What a whole reading of a customer showed otherwise than it was sent, and when that was. */
 interface DifferencesOfCustomer {
   customer: RecordKey;
   seenAt: string;
   differences: Difference[];
-  /** Licence types of what was bought and of which no product was ever shown, and when the first of it was bought. */
   neverShown: ReadonlyMap<string, string>;
 }
 
-/** The same of every linked customer that was read whole at `since` or later, in key order. */
+/** Differences of each linked customer with a complete reading from `since` on, in key order. */
 export async function* differences(
   ledger: ReadOnlyLedger,
   since: string,
@@ -42,7 +40,6 @@ export async function* differences(
   }
 }
 
-/** Licence types of products that were bought and of which the platform has never shown one, with when that was. */
 function typesNeverShown(rows: readonly Comparison[], { visibleTypes }: ReconciliationView): Map<string, string> {
   const types = new Map<string, string>();
   for (const { level, sent, shown, licenseType, at } of rows) {
@@ -69,7 +66,7 @@ function readSince({ db }: ReadOnlyLedger, since: string) {
     .orderBy("r.customer_id");
 }
 
-/** How much of each kind of thing the platform shows as meant, over everything there is. */
+/** How many things of each kind match, over all customers. */
 export async function agreement(ledger: ReadOnlyLedger): Promise<AgreementCount[]> {
   const tally = new AgreementTally();
   const view = await reconciliationView(ledger);
@@ -78,7 +75,7 @@ export async function agreement(ledger: ReadOnlyLedger): Promise<AgreementCount[
   return tally.counts();
 }
 
-/** Every customer that the CRM, the ledger or the quarantine names, in key order. */
+/** Every customer in the CRM, the ledger or the quarantine, in key order. */
 export function everyCustomer({ db }: ReadOnlyLedger) {
   const ofRecords = db.selectFrom("record").select(["customer_namespace as namespace", "customer_id as id"]);
   const linked = db.selectFrom("link").select(["namespace", "customer_id as id"]).where("to_at", "is", null);
@@ -91,7 +88,6 @@ export function everyCustomer({ db }: ReadOnlyLedger) {
   return ofRecords.union(linked).union(inQuarantine).orderBy("namespace").orderBy("id");
 }
 
-/** What is the same for all customers of one state of the ledger. */
 export async function reconciliationView(ledger: ReadOnlyLedger): Promise<ReconciliationView> {
   const type = sql<string>`json_extract(body, '$.licenseType')`;
   const types = await ledger.db
@@ -110,12 +106,11 @@ export async function reconciliationView(ledger: ReadOnlyLedger): Promise<Reconc
   return { visibleTypes: new Set(types.map((row) => row.type)), asOf: await asOf(ledger) };
 }
 
-/** An order with more things than this is told of in reports alone. */
 const mostThings = 2_000;
 
 /**
- * What the CRM says of an order, what was sent of it, and what the platform shows, thing by thing, for the customer for
- * whom it stands; undefined where it never had a usable form, and `tooLarge` where it has too many things for a page.
+ * The three sides of an order for its present customer. Undefined if the order was never usable; `tooLarge` if it is
+ * too large for a page.
  */
 export async function orderSides(ledger: ReadOnlyLedger, key: RecordKey): Promise<OrderSides | "tooLarge" | undefined> {
   const { db } = ledger;
@@ -151,7 +146,7 @@ export async function orderSides(ledger: ReadOnlyLedger, key: RecordKey): Promis
   const rows = orderRows({ ...item, orders: [order] }, { visibleTypes: await visibleTypes(ledger, item), asOf: null });
   return {
     things: thingsOf(instances),
-    // Under an asset of this order another one may have bought something too.
+    // Another order may also have bought something under this asset.
     rows: rows.filter(({ inCrm, sent, channelOrderId }) => inCrm || sent || own.has(channelOrderId ?? "")),
     assetOf,
   };
@@ -189,7 +184,6 @@ async function numbersOf(ledger: ReadOnlyLedger, key: RecordKey): Promise<FixedN
   ];
 }
 
-/** What is shown of a customer under these numbers, and when everything was last read. */
 async function caseOf(
   { db }: ReadOnlyLedger,
   customer: RecordKey,
@@ -225,7 +219,7 @@ async function caseOf(
   };
 }
 
-/** Licence types of which something is shown here, or was shown anywhere and is over. */
+/** Licence types shown under this order, and types whose observations were thinned. */
 async function visibleTypes(
   { db }: ReadOnlyLedger,
   { shown }: Pick<CustomerCase, "shown">,

@@ -7,7 +7,6 @@ import { runFromRow } from "../ledger/runs/run-tables.ts";
 import type { CutReadFacts, NotAttempted, ReadFacts, RunFacts, RunStory } from "../report/facts.ts";
 import type { ReadOnlyLedger } from "./read-only-ledger.ts";
 
-/** Runs, newest first; `before` goes on from the last one of a page. */
 export async function runs(
   ledger: ReadOnlyLedger,
   filter: { job?: string; limit?: number; before?: { startedAt: string; id: string } } = {},
@@ -24,13 +23,12 @@ export async function runs(
   return (await query.execute()).map(runFromRow);
 }
 
-/** How many records a row of `source_read` left out, as its run tells; null where it kept none, or has not ended. */
+/** Records that a read skipped, from its run's summary; null if the run has not ended or kept no count. */
 export const skippedInReading = sql<number | null>`(
   select json_extract(one.value, '$.skipped') from run r, json_each(r.summary, '$.sources') one
     where r.id = source_read.run_id and json_extract(one.value, '$.source') = source_read.source
       and json_extract(one.value, '$.stream') = source_read.stream limit 1)`;
 
-/** A row of `source_read` as people get it. */
 export function readFacts(row: SourceReadTable): ReadFacts {
   return {
     number: row.number,
@@ -51,7 +49,6 @@ export function readFacts(row: SourceReadTable): ReadFacts {
   };
 }
 
-/** One run with what it read and what became of its operations and records. */
 export async function runStory(ledger: ReadOnlyLedger, id: string): Promise<RunStory | undefined> {
   const row = await ledger.db.selectFrom("run").selectAll().where("id", "=", id).executeTakeFirst();
   if (row === undefined) return undefined;
@@ -75,7 +72,7 @@ export async function runStory(ledger: ReadOnlyLedger, id: string): Promise<RunS
     .where((where) =>
       where.or([
         where.and([where("changed_run", "=", id), where("outcome_run", "=", id)]),
-        // An index holds those that another run has changed.
+        // An index has only records that another run has changed.
         where.and([
           where("outcome_run", "=", id),
           sql<boolean>`outcome_run is not null and outcome_run is not changed_run`,
@@ -89,7 +86,6 @@ export async function runStory(ledger: ReadOnlyLedger, id: string): Promise<RunS
   return { run: runFromRow(row), reads: reads.map(readFacts), operations, records };
 }
 
-/** What a run planned and did not attempt, by kind and reason. */
 export async function notAttempted(ledger: ReadOnlyLedger, run: string): Promise<NotAttempted[]> {
   return await ledger.db
     .selectFrom("operation")
@@ -101,11 +97,11 @@ export async function notAttempted(ledger: ReadOnlyLedger, run: string): Promise
     .execute();
 }
 
-/** Streams that the configuration of the last run had; all, before a run has said so. */
+/** Streams in the configuration of the last run; all streams before any run recorded them. */
 const stillConfigured = sql<boolean>`(not exists (select 1 from source_stream)
   or (source, stream) in (select source, stream from source_stream))`;
 
-/** The newest reading of each stream of each source that is configured. */
+/** The newest read of each configured stream. */
 export async function lastReads(ledger: ReadOnlyLedger): Promise<ReadFacts[]> {
   const rows = await ledger.db
     .selectFrom("source_read")
@@ -118,7 +114,6 @@ export async function lastReads(ledger: ReadOnlyLedger): Promise<ReadFacts[]> {
   return rows.map(readFacts);
 }
 
-/** The newest readings of a source, the newest first. */
 export async function readsOf(
   ledger: ReadOnlyLedger,
   { source, stream, limit }: { source: string; stream: Stream; limit: number },
@@ -134,7 +129,6 @@ export async function readsOf(
   return rows.map(readFacts);
 }
 
-/** The readings that are in part done, each with how far it came. */
 export async function cutReads(ledger: ReadOnlyLedger): Promise<CutReadFacts[]> {
   return await ledger.db
     .selectFrom("read_checkpoint")
@@ -145,10 +139,8 @@ export async function cutReads(ledger: ReadOnlyLedger): Promise<CutReadFacts[]> 
     .execute();
 }
 
-/** An operation of a run on one line. */
 interface RunOperation {
   id: string;
-  /** Where a page that begins after it goes on. */
   place: number;
   kind: string;
   endpoint: string;
@@ -163,13 +155,11 @@ interface RunOperation {
   records: { stream: Stream; key: RecordKey }[];
 }
 
-/** A run as far as it can be told however much it did. `of`: how many of its operations were counted. */
 interface RunGlance {
   run: RunFacts;
   reads: ReadFacts[];
   operations: { state: string; count: number }[];
   counted: number;
-  /** It did more than was counted: these are the newest. */
   more: boolean;
 }
 
@@ -193,7 +183,7 @@ const columns = [
   "records",
 ] as const;
 
-/** A run, what it read, and how the newest of its operations stand. */
+/** A run, its reads, and states of its newest operations; bounded for runs of any size. */
 export async function runGlance(ledger: ReadOnlyLedger, id: string): Promise<RunGlance | undefined> {
   const { db } = ledger;
   const row = await db.selectFrom("run").selectAll().where("id", "=", id).executeTakeFirst();
@@ -215,7 +205,6 @@ export async function runGlance(ledger: ReadOnlyLedger, id: string): Promise<Run
   return { run: runFromRow(row), reads: reads.map(readFacts), operations, counted, more: counted > mostCounted };
 }
 
-/** Operations of a run in the order in which it planned them. */
 export async function runOperations(
   ledger: ReadOnlyLedger,
   run: string,
@@ -233,7 +222,6 @@ export async function runOperations(
   return rows.map(operationFromRow);
 }
 
-/** What failed of the newest operations of a run, the newest first. */
 export async function runFailures(ledger: ReadOnlyLedger, run: string, limit: number): Promise<RunOperation[]> {
   const rows = await ledger.db
     .selectFrom("operation")

@@ -26,7 +26,6 @@ import type { AssumptionStanding } from "../report/assumptions.ts";
 const shownOperations = 20;
 const count = sql<number>`count(*)`.as("count");
 
-/** The state of the ledger at a glance. */
 export async function status(ledger: ReadOnlyLedger): Promise<StatusFacts> {
   const { db } = ledger;
   const open = openRecords((statement, parameters) => ledger.all(statement, parameters));
@@ -83,7 +82,7 @@ export async function status(ledger: ReadOnlyLedger): Promise<StatusFacts> {
   };
 }
 
-/** Operations that are not at their end, by their states: what is open and what waits has an index each. */
+/** Two queries, because open and waiting states have an index each. */
 async function unfinished({ db }: ReadOnlyLedger): Promise<StatusFacts["operations"]> {
   const counted = async (states: readonly OperationState[]) =>
     await db
@@ -121,7 +120,7 @@ async function openAlerts({ db }: ReadOnlyLedger): Promise<StatusFacts["notices"
   });
 }
 
-/** Records that have something to be done, that no run has come to, and of which nothing waits for a person. */
+/** Pending records that no run has handled and no hold blocks. */
 async function untouched(ledger: ReadOnlyLedger): Promise<number> {
   const row = await ledger.db
     .selectFrom("record")
@@ -138,7 +137,7 @@ async function untouched(ledger: ReadOnlyLedger): Promise<number> {
   return row?.count ?? 0;
 }
 
-/** Without the name of the index, everything that was ever asked for would be looked through. */
+/** Without the name of the index, SQLite reads all requests ever made. */
 async function requestsDue({ db }: ReadOnlyLedger): Promise<StatusFacts["requests"]> {
   const { rows } = await sql<{ of: string; due: number; oldest: string }>`
     select of, count(*) as due, min(from_at) as oldest from manual_request indexed by manual_request_due
@@ -157,7 +156,6 @@ async function differences({ db }: ReadOnlyLedger): Promise<StatusFacts["differe
     .execute();
 }
 
-/** Orders that were placed and of which nothing stands any more. */
 async function removedOrders(db: ReadOnlyLedger["db"]): Promise<number> {
   const row = await db
     .selectFrom("placed_order as p")
@@ -205,7 +203,6 @@ async function totals({ db }: ReadOnlyLedger): Promise<Pick<StatusFacts, "pool" 
   };
 }
 
-/** Whether absence is judged, for each configured stream of a source. */
 async function absence(ledger: ReadOnlyLedger): Promise<AbsenceFacts[]> {
   const { db } = ledger;
   const streams = await db.selectFrom("source_stream").select(["source", "stream"]).execute();
@@ -240,10 +237,9 @@ async function absence(ledger: ReadOnlyLedger): Promise<AbsenceFacts[]> {
   return facts;
 }
 
-/** A plan's read judges nothing. */
+/** The reads of a plan do not count for absence. */
 const ofRun = sql`not exists (select 1 from run where run.id = source_read.run_id and run.kind = 'plan')`;
 
-/** The newest stamp, and what the services said last. */
 export async function knownTimes(ledger: ReadOnlyLedger): Promise<KnownTimes> {
   return ledger.reading((database) => {
     const value = database.prepare<[string], string>("select value from meta where key = ?").pluck();
@@ -251,19 +247,18 @@ export async function knownTimes(ledger: ReadOnlyLedger): Promise<KnownTimes> {
   });
 }
 
-/** Why no run may use this ledger although it can be read: it is an older copy, or its rebuild is not finished. */
+/** Why no run may use this readable ledger: it is an older copy, or its rebuild is not finished. */
 export function refusal(ledger: ReadOnlyLedger): Problem | undefined {
   return ledger.reading((database) => refusalOf(database, ledger.path));
 }
 
-/** What stood at the last look, what each channel told of it last, and how channels and switches are doing. */
 interface AlertRows {
   standing: { key: string; since: string; body: Json }[];
   told: { channel: string; key: string; body: Json; toldAt: string }[];
   deliveries: DeliveryFacts[];
 }
 
-/** The alerts as the ledger has them; which channels there are, the configuration knows. */
+/** The alerts in the ledger. Only the configuration knows which channels exist. */
 export async function alerts({ db }: ReadOnlyLedger): Promise<AlertRows> {
   const standing = await db
     .selectFrom("alert")
@@ -284,7 +279,6 @@ export async function alerts({ db }: ReadOnlyLedger): Promise<AlertRows> {
   };
 }
 
-/** How channels and dead man's switches are doing. */
 async function deliveries({ db }: Pick<ReadOnlyLedger, "db">): Promise<DeliveryFacts[]> {
   return await db
     .selectFrom("delivery")
@@ -294,7 +288,7 @@ async function deliveries({ db }: Pick<ReadOnlyLedger, "db">): Promise<DeliveryF
     .execute();
 }
 
-/** The pause that is on: since when nothing is written to the services, who said so, and why. */
+/** Undefined without a current pause. */
 export function paused(ledger: ReadOnlyLedger): Paused | undefined {
   const kept = ledger.reading((database) =>
     database.prepare<[string], { value: string }>("select value from meta where key = ?").get(pauseKey),
@@ -313,7 +307,6 @@ interface Met {
   reason: string | null;
 }
 
-/** Every row, in order. */
 export async function assumptionStandings(ledger: ReadOnlyLedger): Promise<AssumptionStanding[]> {
   const rows: Met[] = await ledger.db.selectFrom("assumption_met").selectAll().execute();
   return assumptions.map(({ requiredBefore: _requiredBefore, ...assumption }) => {

@@ -19,12 +19,11 @@ import { subjectOf as rowSubject } from "../report/reconciliation/case.ts";
 import type { SubjectFacts } from "../report/subject.ts";
 import type { ReadOnlyLedger } from "./read-only-ledger.ts";
 
-/** A member of staff, or a customer with its administrator. */
 type SubjectStream = "staff" | "customers";
 
 /**
- * Everything that is kept about a person, with the private values: a person asks for it by name. Nothing of anybody
- * else is in it: of answers of services and raw forms of others that name the person, only where they are.
+ * Everything kept about a person, with private values; a person must ask for it by name. Records of others that mention
+ * the person are only named.
  */
 export async function subject(ledger: ReadOnlyLedger, stream: SubjectStream, key: RecordKey): Promise<SubjectFacts> {
   const accounts = stream === "staff" ? await accountsOf(ledger, key) : await enterprisesOf(ledger, key);
@@ -58,14 +57,13 @@ export async function subject(ledger: ReadOnlyLedger, stream: SubjectStream, key
   };
 }
 
-/** What is kept of others and repeats any of these values. */
 function mentionsOf(ledger: ReadOnlyLedger, versions: SubjectFacts["versions"]): SubjectFacts["mentions"] {
   const texts = tellingTexts(versions.map(({ values }) => JSON.stringify(values)));
   const rows = ledger.rows(sql.raw<KeptOfOthers>(keptOfOthers));
   return mentionsIn(rows, texts).map(({ ref, version }) => ({ ref, version }));
 }
 
-/** Where an erasure would put a mark for these values. */
+/** The places that an erasure would mark. */
 function repeatedOf(
   ledger: ReadOnlyLedger,
   versions: SubjectFacts["versions"],
@@ -188,7 +186,6 @@ async function operationsOf(
   return { operations, subjects: rows.map((row) => row.subject) };
 }
 
-/** The fields of a record that a payload holds, each once. */
 function fieldsIn(payload: Json, ref: string): { field: string; version: number }[] {
   const found = new Map<string, { field: string; version: number }>();
   const visit = (value: Json): void => {
@@ -315,14 +312,13 @@ async function passwordsOf({ db }: ReadOnlyLedger, key: RecordKey): Promise<Subj
   return found;
 }
 
-/** Entries about the subject itself, about what was sent for it, and about who was shown its data. */
 async function auditOf(
   { db }: ReadOnlyLedger,
   own: string,
   of: {
     customer: RecordKey;
     subjects: readonly string[];
-    /** Forms and answers that hold something of it, as the entries name them that say who was shown one. */
+    /** Audit subjects of forms and answers that contain its data. */
     shown: readonly string[];
     operations: ReadonlySet<string>;
   },

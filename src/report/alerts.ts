@@ -1,7 +1,6 @@
 import type { DeliveryFacts } from "./facts.ts";
 import { type Lines, type View, ageOf, counted, instantText, plainView, printable, section, textOf } from "./text.ts";
 
-/** What stands, and who was told of it by which channel. */
 export interface AlertFacts {
   alerts: {
     key: string;
@@ -12,21 +11,18 @@ export interface AlertFacts {
     count: number;
     since: string;
     link: string | null;
-    /** The path of the page that shows it. */
     page: string;
-    /** The channels that tell of it; `toldAt` is when each did so last, null where it has not. */
+    /** `toldAt`: when the channel last reported the alert; null if never. */
     channels: { channel: string; toldAt: string | null }[];
   }[];
-  /** What ended, and which channel has not told so yet. */
+  /** Ended alerts whose end the channel has not reported yet. */
   ending: { key: string; channel: string }[];
   channels: AlertChannelFacts[];
   switches: AlertChannelFacts[];
 }
 
-/** A channel for alerts or a dead man's switch that is configured. */
 export type AlertChannelFacts = Pick<DeliveryFacts, "name" | "doneAt" | "problem" | "failingSince"> & { kind: string };
 
-/** What stands now, the oldest first, and how the channels are doing. `now` gives the ages. */
 export function alertsText(facts: AlertFacts, now: string, view: View = plainView): string {
   const { alerts, ending, channels, switches } = facts;
   const lines: Lines = [alerts.length === 0 ? "nothing needs a person" : counted(alerts.length, "alert")];

@@ -1,7 +1,6 @@
 import { type Assumption, cannotBeSeen, serviceOf } from "../contract/assumptions.ts";
 import { instantText, plainView, printable, section, textOf, type View } from "./text.ts";
 
-/** A row of A1–A43, and how it met reality in this ledger. */
 export interface AssumptionStanding extends Omit<Assumption, "requiredBefore"> {
   standing: "assumed" | "contradicted";
   contradicted: { count: number; since: string; last: string; evidence: string; about: string[] } | null;
@@ -9,7 +8,6 @@ export interface AssumptionStanding extends Omit<Assumption, "requiredBefore"> {
   accepted: { at: string; by: string; reason: string; evidence: string } | null;
 }
 
-/** All rows as a list, those that were contradicted with what they stop and what to do. */
 export function assumptionsText(rows: readonly AssumptionStanding[], view: View = plainView): string {
   const against = rows.filter((row) => row.standing === "contradicted");
   const lines = rows.map((row) => `${row.id.padEnd(4)} ${row.kind.padEnd(11)} ${standingText(row, view)}`);
@@ -52,7 +50,7 @@ function contradictionLines({ id, contradicted, stops, decidedBy }: AssumptionSt
 
 const services = ["order service", "member-center", "both services"] as const;
 
-/** The questions to the services' owner, with what was seen. No customer, person or number of anybody stands in it. */
+/** The questions for the services' owner. The letter contains no customer, person or number. */
 export function letterText(rows: readonly AssumptionStanding[]): string {
   const intro = [
     "Questions on the interfaces of the order service and the member-center",

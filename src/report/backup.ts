@@ -2,7 +2,6 @@ import type { ClockDoubt } from "../base/trusted-time.ts";
 import type { Paused } from "./status.ts";
 import { counted, printable } from "./text.ts";
 
-/** What is told of a backup. */
 interface BackupFacts {
   path: string;
   manifest: {
@@ -12,11 +11,9 @@ interface BackupFacts {
     periods: readonly string[];
   };
   removed: readonly string[];
-  /** Why no older one was taken away, and the next step. */
   clock?: ClockDoubt | undefined;
 }
 
-/** A backup in a few lines: where it is, how far it goes, and which older ones were removed for it. */
 export function backupLines({ path, manifest, removed, clock }: BackupFacts): string[] {
   const { audit, periods } = manifest;
   const record = audit === null ? "no audit entry yet" : `audit entry ${audit.sequence}, ${audit.hash}`;
@@ -32,7 +29,6 @@ function megabytes(bytes: number): string {
   return `${(bytes / 1_048_576).toFixed(1)} MB`;
 }
 
-/** What putting a backup back came to. */
 interface RestoredFacts {
   path: string;
   manifest: BackupFacts["manifest"] & { at: string };
@@ -49,7 +45,7 @@ const unreadWords = {
   paused: "whether it was paused: if it was, `crm-sync pause` pauses it again after the rebuild",
 };
 
-/** What stands there now, what it lacks and what that means, and what to do next. */
+/** A restored ledger: which changes are missing, what that means, and what to do next. */
 export function restoredLines(restored: RestoredFacts): string[] {
   const { path, manifest, gap, aside, periods, erased, paused, unread } = restored;
   const { audit, at } = manifest;
@@ -84,23 +80,22 @@ function gapLines(gap: RestoredFacts["gap"]): string[] {
   ];
 }
 
-/** What a rebuild came to, for people. */
 interface RebuildFacts {
   known: { enterprises: number; orders: number; staff: number; assignments: number };
   lost: readonly { record: string; why: string }[];
-  /** What is taken for granted, since nothing shows it. */
+  /** Assumed, because no reading shows it. */
   assumed: readonly { record: string; why: string }[];
   left: readonly { record: string; why: string }[];
-  /** Where the ledger was restored: what it lacked, from when to when, and how many orders stand as it had them. */
+  /** Only for a restored ledger: the missing time, and how many orders are as the backup has them. */
   gap?: { from: string | null; until: string | null; kept: number } | undefined;
 }
 
-/** Kinds of things that neither the platform nor a source shows, whatever a rebuild finds, and what that means. */
+/** Kinds of data that no rebuild can bring back, and what that means. */
 export function neverRebuilt(isRestored: boolean): readonly string[] {
   return isRestored ? neverFilled : neverBroughtBack;
 }
 
-/** What a restored ledger lacks for good of what was done since the backup. */
+/** Changes since the backup that stay missing. */
 const neverFilled = [
   "erasures of personal data since the backup: the erased values are there again; `crm-sync audit " +
     "erase --help` says how to erase them again",
@@ -137,7 +132,7 @@ const neverBroughtBack = [
 
 const mostNamed = 20;
 
-/** First what is known again, then what is not. `isTried`: nothing was kept. */
+/** `isTried`: a dry run, nothing was kept. */
 export function rebuildText({ known, lost, assumed, left, gap }: RebuildFacts, isTried: boolean): string[] {
   const { enterprises, orders, staff, assignments } = known;
   const named = (rows: RebuildFacts["lost"]): string[] => [

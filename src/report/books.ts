@@ -3,35 +3,30 @@ import { formatKey } from "../crm/keys.ts";
 import type { HoldFacts, OperationFacts } from "./facts.ts";
 import { instantText, plainView, printable, renderTable, withLocalInstants, type View } from "./text.ts";
 
-/** What a person can sign off. */
 export interface Signable {
-  /** As it is named to be signed off, such as `operation:op_0mup8um80000090da5e`. */
+  /** The id for signing off, such as `operation:op_0mup8um80000090da5e`. */
   id: string;
-  /** What it is, in words and ids. */
   what: string;
-  /** SHA-256 of what is signed: where it changes, an earlier signature counts no more. */
+  /** SHA-256 of the signed facts. If they change, an earlier signature no longer counts. */
   facts: string;
-  /** The key of the customer whom it is about, where that is known and its id does not say it. */
+  /** The customer's key, if it is known and `id` does not contain it. */
   customer?: string;
 }
 
-/** What stands in the way of closing a period: it is solved, or a person signs it off. */
+/** It blocks the close of a period until somebody solves it or signs it off. */
 export interface Blocker extends Signable {
   kind: "outcome-unknown" | "held" | "source-unread" | "run" | "sum" | "money";
   signedOff: { by: string; at: string; reason: string } | null;
 }
 
-/** Something that can be signed off, made from what it is. */
 export function signableOf(id: string, what: string, facts: JsonObject): Signable {
   return { id, what, facts: sha256(canonicalJson({ id, ...facts })) };
 }
 
-/** A blocker that nobody signed off yet, made from what it is. */
 export function blockerOf(kind: Blocker["kind"], id: string, what: string, facts: JsonObject): Blocker {
   return { kind, ...signableOf(id, what, facts), signedOff: null };
 }
 
-/** An operation of which nobody knows yet whether it was done. */
 export function outcomeBlocker({
   id,
   kind,
@@ -43,7 +38,6 @@ export function outcomeBlocker({
   return blockerOf("outcome-unknown", `operation:${id}`, what, { state });
 }
 
-/** A hold that nobody decided on, or that is not carried out. */
 export function holdBlocker({ id, customer, state, count, explanation }: HoldFacts): Blocker {
   const what =
     `a held change of customer ${formatKey(customer)} waits for a decision, or for the run that makes ` +
@@ -60,7 +54,6 @@ const next: Record<Blocker["kind"], string> = {
   money: "correct the amount in the CRM, and run the job that reads it",
 };
 
-/** What stands in the way, for people, and what to do about each kind of it. */
 export function blockersText(blockers: readonly Blocker[], period: string, view: View = plainView): string {
   const open = blockers.filter(({ signedOff }) => signedOff === null);
   const table = renderTable(
@@ -82,7 +75,6 @@ export function blockersText(blockers: readonly Blocker[], period: string, view:
   ].join("\n");
 }
 
-/** One closing of a period, as people get it. Instants are ISO text in UTC. */
 export interface ClosingFacts {
   period: string;
   closing: number;
@@ -102,7 +94,6 @@ export interface ClosingFacts {
   reopened: { at: string; by: string; reason: string } | null;
 }
 
-/** One frozen file of a closing. */
 export interface ClosedFileFacts {
   name: string;
   kind: string;
@@ -111,7 +102,6 @@ export interface ClosedFileFacts {
   bytes: number;
 }
 
-/** The closings, as a list. */
 export function closingsText(closings: readonly ClosingFacts[], view: View = plainView): string {
   if (closings.length === 0) return "no period is closed";
   return renderTable(

@@ -1,24 +1,23 @@
 import type { DateZones } from "../crm/model.ts";
 
-/** A date as the CRM gave it: its instant, and its zone where it was a local date. */
+/** A date of the CRM. `zone`: set if it was a local date. */
 export interface CrmDate {
   at: string;
   zone: string | undefined;
 }
 
-/** A date of a form of a record; null where the form has none. */
 export function crmDate(at: string | null | undefined, zones: DateZones | undefined, field: string): CrmDate | null {
   return at === null || at === undefined ? null : { at, zone: zones?.[field] };
 }
 
-/** A date as the CRM gave it; where it gave an instant, its date in the zone of the statement. */
+/** The local day of a date; an instant takes the zone of the statement. */
 export function crmDay(date: CrmDate | null | undefined, zone: string): string | null {
   return date === null || date === undefined ? null : localDate(date.at, date.zone ?? zone);
 }
 
 /**
- * Two dates that differ, as text: with the time where the date is the same, and as instants where that is the same too,
- * because they are of two zones.
+ * Two different dates as texts: days; with times if the days are equal; as instants if the times are equal too (two
+ * zones).
  */
 export function bothDates(
   before: CrmDate | null,
@@ -33,21 +32,19 @@ export function bothDates(
   return { before: before?.at ?? null, after: after?.at ?? null };
 }
 
-/** The local date of an instant in a zone, as `2026-10-01`; null where there is none. */
 export function localDate(instant: string | null | undefined, zone: string): string | null {
   if (instant === null || instant === undefined) return null;
   return Temporal.Instant.from(instant).toZonedDateTimeISO(zone).toPlainDate().toString();
 }
 
-/** The local date and time of an instant in a zone, as `2026-10-01T08:30:00`; null where there is none. */
 function localTime(instant: string | null, zone: string): string | null {
   return instant === null ? null : Temporal.Instant.from(instant).toZonedDateTimeISO(zone).toPlainDateTime().toString();
 }
 
-/** Most dates of a statement are of the same few instants, such as the end of a year. */
+/** Most dates of a statement are a few instants, such as the end of a year. */
 const kept = 1000;
 
-/** The same for many instants, of one zone where none of its own is given. */
+/** `localDate` with a cache; `own`: the date's own zone. */
 export function localDates(zone: string): (instant: string | null | undefined, own?: string) => string | null {
   const known = new Map<string, string | null>();
   return (instant, own = zone) => {

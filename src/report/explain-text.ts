@@ -34,20 +34,14 @@ import { tellers, timeLineOf } from "./time-line.ts";
 
 const mostFields = 60;
 
-/** Names that whoever reads may see. */
 export interface ExplainNames {
-  /** Of the record itself. */
   own?: string | undefined;
-  /** Of the company that its customer is. */
   customer?: string | undefined;
-  /** Of the record itself now and before, by the commitment. */
+  /** The record's present and earlier names, by commitment. */
   byMark?: ReadonlyMap<string, string>;
 }
 
-/**
- * One record for people: how it stands, what happened, the oldest first, how it is now, and what to do. `now` gives the
- * ages.
- */
+/** One record: its state, history (oldest first), present values, and next steps. `now` gives the ages. */
 export function explainText(
   facts: ExplainFacts,
   now: string,
@@ -77,9 +71,8 @@ export function explainText(
   return textOf(wrapped(lines.flat(), view));
 }
 
-/** What happened, an event a line: when, who, what, and what came of it. */
 function storyLines(facts: ExplainFacts, view: View, { byMark }: ExplainNames): string[] {
-  // What the platform shows now, and what the record waits for, is told below.
+  // Later sections show the present observations and reasons.
   const past = { ...facts, record: null, observations: facts.observations.filter(({ to }) => to !== null) };
   return timeLineOf(past, byMark)
     .toReversed()
@@ -95,7 +88,6 @@ function storyLines(facts: ExplainFacts, view: View, { byMark }: ExplainNames): 
 const mostDetails = 5;
 const tones = { good: "better", wait: "waits", bad: "worse", none: undefined } as const;
 
-/** Fields that stand in the first lines. */
 const toldAlready: readonly string[] = ["id", "namespace", "customerId", "customerNamespace"];
 
 function recordLines(facts: ExplainFacts, view: View, names: ExplainNames): string[] {
@@ -121,13 +113,13 @@ function recordLines(facts: ExplainFacts, view: View, names: ExplainNames): stri
   return [...lines, ...[...fields.slice(0, mostFields), ...more].map(printable)];
 }
 
-/** What a hold is about, each operation with the id that `approve` takes. */
+/** Each operation of a hold, with the id that `approve` takes. */
 function heldLines({ first, count }: HoldFacts): string[] {
   const named = first.map(({ operation, reason }) => printable(`${operation}  ${reason}`));
   return count > first.length ? [...named, `and ${count - first.length} more`] : named;
 }
 
-/** One line for each field, one for all fields of an element of a list, and one for all that are private. */
+/** One line for each field, for each element of a list, and for all private fields together. */
 function fieldLines(fields: readonly FieldFacts[]): string[] {
   const lines = new Map<string, string[]>();
   const add = (name: string, value: string): void => void lines.set(name, [...(lines.get(name) ?? []), value]);
@@ -148,7 +140,6 @@ function time({ from, to }: { from: string; to: string | null }, view: View): st
   return `${instantText(from, view)}${until(to, view)}`;
 }
 
-/** Where else than for its customer an order stood, and may stand still. */
 function movedLines(placed: PlacedFacts, view: View): string[] {
   const { customer, products, movedFrom } = placed;
   if (movedFrom.length === 0) return [];
@@ -209,7 +200,6 @@ function knownLines(facts: ExplainFacts, view: View): string[] {
   return lines.map(printable);
 }
 
-/** Enterprises of which one has to be chosen, each with the command that chooses it. */
 function candidateLines({ key, candidates }: ExplainFacts, now: string): string[] {
   return candidates.map(({ enterprise, customers, seenAt }) => {
     const shown = customers.map(({ customerId, isDefault }) => `${customerId}${isDefault ? " (default)" : ""}`);
@@ -239,7 +229,7 @@ function shownLines(facts: ExplainFacts, now: string): string[] {
   return [...shown, `… no more than ${mostObservations} are listed: crm-sync report reconciliation has all of them`];
 }
 
-/** What was shown, without what was not: members without a value are left out. */
+/** Members without a value are left out. */
 function shownText(body: Json): string {
   if (!isJsonObject(body)) return valueText(body);
   return valueText(Object.fromEntries(Object.entries(body).filter(([, value]) => value !== null && value !== "")));

@@ -5,14 +5,14 @@ import { nextForDeferral, nextForHold, nextForQuarantine, whenSourceDown } from 
 import { operationSettled } from "./open.ts";
 import { type View, also, counted, explainCommand, instantText, plainView, recordName } from "./text.ts";
 
-/** How a record stands in one sentence, why, and what a person can do next. Nothing to do gives no next step. */
+/** `next` is empty if there is nothing to do. */
 interface Verdict {
   headline: string;
   because: string[];
   next: string[];
 }
 
-/** Says in words what happened to a record, or why nothing did. The first thing that stops it comes first. */
+/** Says what happened to a record, or why nothing did. The first obstacle comes first. */
 export function verdictOf(facts: ExplainFacts, view: View = plainView): Verdict {
   const because: string[] = [];
   const next: string[] = [];
@@ -54,7 +54,6 @@ function unique(lines: readonly string[]): string[] {
   return [...new Set(lines)];
 }
 
-/** The holds of the customer, or those of the operations of a record. */
 function ownHolds({ stream, operations, customer }: ExplainFacts): readonly HoldFacts[] {
   const own = new Set(operations.newest.map(({ questionId }) => questionId));
   return customer?.holds.filter(({ id }) => stream === "customers" || own.has(id)) ?? [];
@@ -76,7 +75,7 @@ function explainOpen(facts: ExplainFacts, because: string[], next: string[], vie
   if (last?.state === "rejected") {
     const answer = `${also(" with ", last.outcomeCode)}${also(": ", last.outcomeMessage)}`;
     because.push(`${last.endpoint} was rejected on ${instantText(last.updatedAt, view)}${answer}`);
-    // What waits for this rejection says itself what to do.
+    // The deferral already gives the next step for this rejection.
     if (facts.record === null || facts.record.deferred === null) next.push(nextForOperation(last));
   }
 }
@@ -99,7 +98,7 @@ function explainDeferral(
   if (code === "operation.open" && (facts.customer?.openOperations.length ?? 0) > 0) return;
   const holds = ownHolds(facts);
   const ids = (state: string): string[] => holds.filter((hold) => hold.state === state).map(({ id }) => id);
-  // What is held is told above, with what decides it.
+  // The hold above already gives the next step.
   if (code === "order.moving" && ids("open").length > 0) return;
   const rejected = ids("rejected");
   const cause = code === "order.moving" && rejected.length > 0 ? "hold.rejected" : code;
@@ -107,7 +106,7 @@ function explainDeferral(
   next.push(nextForDeferral(cause, { ...about, holds: rejected }));
 }
 
-/** A record that a stream leaves out now stays as it was last, and is neither absent nor in quarantine. */
+/** A record that `skip` leaves out keeps its last form. It is neither absent nor in quarantine. */
 function explainLeftOut({ leftOut, stream, key, record }: ExplainFacts, because: string[], next: string[]): void {
   for (const { source, count } of leftOut) {
     const many = counted(count, "record");
@@ -117,12 +116,12 @@ function explainLeftOut({ leftOut, stream, key, record }: ExplainFacts, because:
   }
 }
 
-/** A list that is as long as it may be says so. */
+/** A list is cut at 20 rows. */
 function atLeast(listed: number): string {
   return listed === 20 ? "at least " : "";
 }
 
-/** What stops the customer stops its orders and staff. */
+/** A problem of the customer also stops its orders and staff. */
 function explainCustomer(facts: ExplainFacts, because: string[], next: string[]): void {
   const { customer } = facts;
   if (customer === null || facts.stream === "customers") {
@@ -190,7 +189,6 @@ function headlineOf(facts: ExplainFacts, record: RecordFacts, quarantined: boole
   return waits === undefined ? `${name}: ${standing}` : `${name}: ${standing}; ${waits}`;
 }
 
-/** Whether the CRM cancelled an order in its newest usable form. */
 function isCancelled({ versions }: ExplainFacts): boolean {
   return (
     versions[0]?.fields.some((field) => field.name === "cancelled" && "value" in field && field.value === true) === true
@@ -199,7 +197,6 @@ function isCancelled({ versions }: ExplainFacts): boolean {
 
 const mostAmended = 3;
 
-/** Under which other numbers parts of a placed order were bought. */
 function amendedAs({ channelOrderId, steps }: PlacedFacts): string {
   const numbers = new Set(steps.flatMap(({ kind, ...step }) => (kind === "bought" ? (step.channelOrderId ?? []) : [])));
   numbers.delete(channelOrderId);
@@ -233,10 +230,9 @@ function standingOf(facts: ExplainFacts, view: View): string {
   return `is the member ${link.memberGlobalId} on the platform (${since}) with ${counted(live, "asset")}`;
 }
 
-/** How a record does, in a word that a colour may stand beside. */
 type Mood = "good" | "wait" | "bad";
 
-/** Whose turn it is, by what there is to be done. */
+/** Who must act next, by the words of the next step. */
 export function whoseTurn({ because, next }: Verdict): string {
   const due = next.find((step) => !step.startsWith("nothing"));
   if (due === undefined)
@@ -246,13 +242,13 @@ export function whoseTurn({ because, next }: Verdict): string {
   return "that of an operator of crm-sync";
 }
 
-/** What a verdict comes to: in trouble where a person has to do something, waiting where the program goes on alone. */
+/** `bad`: a person must act; `wait`: the program continues alone. */
 export function moodOf(facts: ExplainFacts, { because, next }: Verdict): Mood {
   if (because.length === 0) return facts.record === null ? "bad" : "good";
   return next.some((step) => !step.startsWith("nothing")) ? "bad" : "wait";
 }
 
-/** Since when what stops a record does, or else since when it stands as it does. */
+/** Since when the oldest obstacle exists; without one, since when the present state exists. */
 export function sinceWhen(facts: ExplainFacts): string | null {
   const { record, customer } = facts;
   const stops = [

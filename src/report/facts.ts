@@ -1,12 +1,8 @@
 import type { Json, JsonObject } from "../base/canonical-json.ts";
 import type { RecordKey, Stream } from "../crm/model.ts";
 
-/**
- * Rows of the ledger as reports and people get them. Instants are ISO text in UTC; no private value stands in any of
- * them.
- */
+/** Facts of the ledger for reports and pages. Instants are ISO texts in UTC; no private value is included. */
 
-/** The newest entry of the audit log, and the size and root of the Merkle tree that ends with it. */
 export interface TreeHeadFacts {
   sequence: number;
   hash: string;
@@ -14,13 +10,13 @@ export interface TreeHeadFacts {
   root: string;
 }
 
-/** The same with when that entry was written, and the name of the ledger; null in one that never got one. */
+/** `at`: time of that entry; `ledger`: name of the ledger, null if it never got one. */
 export interface AuditHeadFacts extends TreeHeadFacts {
   at: string;
   ledger: string | null;
 }
 
-/** A place outside the database, the head it has, and since when and why it gets no newer one. */
+/** `problem`, `failingSince`: why and since when the place gets no newer head. */
 export interface HeadPlaceFacts {
   place: string;
   sequence: number | null;
@@ -29,18 +25,16 @@ export interface HeadPlaceFacts {
   failingSince: string | null;
 }
 
-/** A channel for alerts, or a dead man's switch, as it did last. */
 export interface DeliveryFacts {
   kind: "channel" | "switch";
   name: string;
-  /** When it did last what it is for. */
+  /** The last success. */
   doneAt: string | null;
-  /** Why it does not; null where it does. */
   problem: string | null;
   failingSince: string | null;
 }
 
-/** One entry of the audit chain. `body` holds ids and commitments. */
+/** `body` contains ids and commitments. */
 export interface AuditFacts {
   sequence: number;
   at: string;
@@ -50,7 +44,7 @@ export interface AuditFacts {
   hash: string;
 }
 
-/** One record in quarantine. Its raw form is not part of it; `rawRef` names it. */
+/** `rawRef` names the raw form, which is not included. */
 export interface QuarantineFacts {
   id: string;
   source: string;
@@ -70,10 +64,7 @@ export interface QuarantineFacts {
   rawRef: string;
 }
 
-/**
- * One attempt to send an operation. `outcome` is null while the call is in progress, or where the program ended during
- * it.
- */
+/** `outcome` is null while the call is in progress, or if the program ended during it. */
 export interface AttemptFacts {
   number: number;
   nonce: string;
@@ -85,17 +76,13 @@ export interface AttemptFacts {
   detail: string | null;
 }
 
-/** What one reading of the platform showed about an operation. */
 export interface EvidenceFacts {
   at: string;
   seen: boolean;
   detail: Json;
 }
 
-/**
- * An operation of the journal with its attempts. Target and payload stand in the unbound form: references and markers,
- * no values.
- */
+/** `target` and `payload` are unbound: references and markers, no values. */
 export interface OperationFacts {
   id: string;
   kind: string;
@@ -110,11 +97,11 @@ export interface OperationFacts {
   reason: string;
   target: JsonObject;
   payload: JsonObject;
-  /** What the operation has to remember so that its outcome can be found out: ids and commitments. */
+  /** Ids and commitments that are needed to settle the operation. */
   context: JsonObject;
-  /** What a person has to look for on the platform, where, and whom to ask; null where nothing can be found out. */
+  /** For a person: the thing to look for, the place, and whom to ask; null if nothing can be found out. */
   lookFor: { what: string; where: string; whom: string } | null;
-  /** How an unknown outcome ends by itself. */
+  /** How an unknown outcome is settled. */
   whenUnknown: "read" | "send-again" | "lost" | "ask";
   before: Json;
   after: Json;
@@ -128,15 +115,15 @@ export interface OperationFacts {
   evidence: EvidenceFacts[];
   outcomeCode: string | null;
   outcomeMessage: string | null;
-  /** Whether the service's answer is kept (redacted), because its outcome has to be looked into. */
+  /** The redacted answer of the service is kept, because somebody must examine the outcome. */
   answerKept: boolean;
   records: { stream: Stream; key: RecordKey }[];
   attempts: AttemptFacts[];
 }
 
-/** How much of a kind of thing was taken away without a person's approval, and how much of it may be. */
+/** Removals of a kind without approval, and how many are allowed. */
 export interface TakenFacts {
-  /** In the plural: seats, products. */
+  /** Plural: seats, products. */
   thing: string;
   within: "day" | "week";
   count: number;
@@ -147,9 +134,8 @@ export interface HoldFacts {
   id: string;
   scope: "enterprise" | "run" | "day" | "week" | "policy" | "operation" | "flips" | "rebuilt";
   customer: RecordKey;
-  /** So many operations it is about; once it is over, was about. */
+  /** The number of operations; of a past hold, the former number. */
   count: number;
-  /** The first of them, with why each is planned. */
   first: { operation: string; reason: string }[];
   state: "open" | "approved" | "rejected" | "used" | "moot";
   explanation: string;
@@ -158,7 +144,7 @@ export interface HoldFacts {
   reason: string | null;
   decidedBy: string | null;
   operations: number;
-  /** What it holds takes a run back: `apply` with the file of that undo carries it out, and no other run. */
+  /** The hold is on an undo. Only `apply` with the file of that undo carries it out. */
   ofUndo: boolean;
 }
 
@@ -177,7 +163,6 @@ export interface RunFacts {
   header: JsonObject;
 }
 
-/** One reading of one stream of a source. */
 export interface ReadFacts {
   number: number;
   runId: string | null;
@@ -191,15 +176,14 @@ export interface ReadFacts {
   bad: number;
   cursor: string | null;
   problem: string | null;
-  /** It was complete and not believed, because it lost too much. */
+  /** Complete but not believed, because too many records were missing. */
   doubted: boolean;
-  /** What it said about what is gone: `judged`, or why not; null where it was not complete and whole. */
+  /** `judged`, or why missing records do not count; null unless complete and full. */
   absence: string | null;
-  /** The read that it went on with, where that was cut. */
   continues: number | null;
 }
 
-/** A read that was cut, as far as it came: the next run goes on with it. */
+/** An interrupted read, which the next run continues. */
 export interface CutReadFacts {
   source: string;
   stream: Stream;
@@ -208,14 +192,12 @@ export interface CutReadFacts {
   reachedAt: string;
 }
 
-/** So many operations of a kind that a run planned and did not attempt for the same reason. */
 export interface NotAttempted {
   kind: string;
   why: string;
   count: number;
 }
 
-/** A run with what it read and how its operations and records ended. */
 export interface RunStory {
   run: RunFacts;
   reads: ReadFacts[];

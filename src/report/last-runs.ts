@@ -5,7 +5,6 @@ import { whenDown } from "./next-steps.ts";
 import { serviceTrouble } from "./open.ts";
 import { counted } from "./text.ts";
 
-/** What the last run of a job says that nothing has made good since. */
 export interface RunTrouble {
   kind: "does-not-balance" | "run-failed" | "not-as-placed" | "service-down" | "clock";
   what: string;
@@ -15,17 +14,17 @@ export interface RunTrouble {
 
 type LastRun = Pick<RunFacts, "id" | "job" | "kind" | "state" | "exitCode" | "summary">;
 
-/** Runs of the kinds, and of the jobs that no configuration names, that only a person starts. */
+/** Only a person starts runs of these kinds, and these jobs, which no configuration names. */
 const byHandOnly = { kinds: ["plan", "requests", "rebuild"], jobs: ["apply", "resync"] };
 
-/** Runs of a job that a person started by hand tell their outcome at once: their end is nobody else's concern. */
+/** Whether only a person starts such a run. That person sees the outcome at once, so nobody else needs an alert. */
 export function byHand(run: Pick<RunFacts, "kind" | "job">): boolean {
   return byHandOnly.kinds.includes(run.kind) || byHandOnly.jobs.includes(run.job);
 }
 
 /**
- * What is wrong by the last run of a job, the same for `status`, `/healthz` and alerts. What a run that was stopped on
- * purpose did not reach is no trouble: the next run does.
+ * Problems of a job's last run, for `status`, `/healthz` and alerts. Customers that a stopped run did not reach are not
+ * a problem: the next run reaches them.
  */
 export function troubleOf(run: LastRun): RunTrouble[] {
   const troubles: RunTrouble[] = [];
@@ -62,7 +61,6 @@ export function troubleOf(run: LastRun): RunTrouble[] {
   return troubles;
 }
 
-/** Why customers were not reached, by the summary of their run. */
 function whyUnreached(summary: Json): string {
   const left = z.object({ open: z.array(waitsForService) }).safeParse(summary);
   return serviceTrouble(left.success ? left.data.open : []) ?? "a service did not answer, or did not let crm-sync in";
@@ -72,7 +70,6 @@ const waitsForService = z.object({ code: z.string(), examples: z.array(z.object(
 
 const clockDoubt = z.object({ clock: z.object({ message: z.string(), cure: z.string() }) });
 
-/** What a verify found not shown, different, or shown twice or still, from its summary. */
 function differencesIn(summary: Json): number {
   const counts = verifyCounts.safeParse(summary);
   return counts.success ? Object.values(counts.data.findings.counts).reduce((sum, count) => sum + count, 0) : 0;
@@ -80,10 +77,7 @@ function differencesIn(summary: Json): number {
 
 const verifyCounts = z.object({ findings: z.object({ counts: z.record(z.string(), z.int()) }) });
 
-/**
- * Customers that a run could not read or send to, from its summary: `customers.unreadable` of a sync, `failed` of a
- * verify.
- */
+/** `customers.unreadable` of a sync, `failed` of a verify. */
 function unreachedIn(summary: Json): number {
   if (!isJsonObject(summary)) return 0;
   const { customers, failed } = summary;

@@ -1,7 +1,6 @@
 import { isJsonObject, type Json } from "../base/canonical-json.ts";
 import { printable, renderTable, type View } from "./text.ts";
 
-/** A record of a source, raw and mapped, with the way of each field. */
 interface MappedRow {
   place: string;
   key: string | undefined;
@@ -18,7 +17,6 @@ interface MappedRow {
   }[];
 }
 
-/** One record for people: what is raw beside what is mapped, then how each field came about. */
 export function mappedText(row: MappedRow, view: View): string {
   const { place, key, raw, record, fault, skipped, ways } = row;
   const head = `${printable(place)}${key === undefined ? "" : `, key ${printable(key)}`}`;
@@ -47,7 +45,7 @@ export function mappedText(row: MappedRow, view: View): string {
   return [said, table, way].join("\n\n");
 }
 
-/** JSON as indented lines without its punctuation, so that two of them fit beside each other. */
+/** JSON as indented lines without punctuation, so that two fit side by side. */
 function linesOf(value: Json, depth: number): string[] {
   const indent = "  ".repeat(depth);
   const members: [string, Json | undefined][] = Array.isArray(value)
@@ -63,7 +61,6 @@ function linesOf(value: Json, depth: number): string[] {
   });
 }
 
-/** Longest text of one value that is shown. */
 const longest = 80;
 
 function short(value: Json): string {

@@ -5,12 +5,10 @@ import { explainCommand, nounOf, resyncCommand, typedKey } from "./text.ts";
 const itself = "nothing: the next run checks again";
 const correctCrm = "correct the record in the CRM; the next run uses it";
 const settled = "nothing: the next run settles the operation. If it needs a person, crm-sync settle list shows it";
-/** What a person does about a ledger that is an older copy. */
 export const olderCopyCure =
   "keep a copy of this file. If a newer one exists, put that back. If not: `crm-sync rebuild --dry-run` shows what the " +
   "platform gives back, and `crm-sync rebuild` keeps it";
 
-/** What a person does while a service, or a source, does not answer. */
 export const whenDown = "nothing: the next run tries again. If the problem stays, crm-sync check tests the services";
 export const whenSourceDown =
   "nothing: the next run reads again. If the problem stays, crm-sync check tests the source";
@@ -19,9 +17,9 @@ const keepOne =
   "another account name";
 
 /**
- * The next step for a waiting record, by the code of its reason. A code that ends in a dot is for all codes that begin
- * with it. Placeholders: RESYNC synchronises the customer, EXPLAIN explains the record, DECIDE decides the hold, WITHDRAW
- * takes its rejection back; CUSTOMER, RECORD and ROW are ids.
+ * Next steps of waiting records by reason code. A key that ends in a dot applies to all codes with that beginning.
+ * Placeholders: RESYNC (synchronise the customer), EXPLAIN (the record), DECIDE (the hold), WITHDRAW (its rejection);
+ * CUSTOMER, RECORD and ROW are ids.
  */
 const byCode: Record<string, string> = {
   "asset.claimed-twice": "give the licence to one person only in the CRM",
@@ -258,7 +256,6 @@ const byCode: Record<string, string> = {
   "staff.": correctCrm,
 };
 
-/** What is known of what waits: one record, whose it is, why it waits, and the holds that keep it. */
 interface Waiting {
   customer?: RecordKey | undefined;
   record?: { stream: Stream; key: RecordKey } | undefined;
@@ -266,7 +263,7 @@ interface Waiting {
   holds?: readonly string[] | undefined;
 }
 
-/** What a person does about a waiting record, as far as is known of it. Never empty. */
+/** The next step for a waiting record; never empty. */
 export function nextForDeferral(code: string, { customer, record, reason = "", holds = [] }: Waiting = {}): string {
   const text = byCode[code] ?? byCode[`${code.split(".")[0] ?? ""}.`];
   const next = text ?? "solve the problem in the reason; the next run tries again";
@@ -282,7 +279,6 @@ export function nextForDeferral(code: string, { customer, record, reason = "", h
   return next.replaceAll(/\b[A-Z]{3,}\b/gu, (word) => words[word]?.() ?? word);
 }
 
-/** The commands for these holds; if none is known, `status` lists what can be done. */
 function forEach(holds: readonly string[], what: string, commands: (hold: string) => string): string {
   return holds.length === 0 ? `${what}: crm-sync status --all lists it` : holds.map(commands).join("; ");
 }
@@ -295,7 +291,7 @@ function withdrawCommand(hold: string): string {
   return `take the rejection back: crm-sync reject ${hold} --withdraw --reason TEXT`;
 }
 
-/** A record that looks like another one: each read judges it anew. */
+/** The record looks like another one. Each read judges it again. */
 const suspectCodes = new Set(["id-names-another", "looks-like-another", "lines-renumbered"]);
 
 export function nextForQuarantine(row?: Pick<QuarantineFacts, "id" | "state" | "code">): string {
@@ -330,7 +326,7 @@ export function nextForQuarantine(row?: Pick<QuarantineFacts, "id" | "state" | "
   return "correct the field that the message names, in the CRM or in the mapping; the next run maps the record again";
 }
 
-/** `apply UNDO` stands for the file that `undo RUN --out FILE` made. */
+/** `apply UNDO` means the file from `undo RUN --out FILE`. */
 export function nextForHold({
   id,
   state,

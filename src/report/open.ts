@@ -3,31 +3,26 @@ import { parseKey } from "../crm/keys.ts";
 import { nextForDeferral, nextForQuarantine } from "./next-steps.ts";
 import { counted, numberText, printable, renderTable, type View } from "./text.ts";
 
-/** Records of one stream that are not done for the same reason. */
 export interface OpenRecords {
-  /** `deferred`: waits for something else; `rejected`: a service refused it; `quarantined`: cannot be used as it is. */
+  /** `deferred`: waits; `rejected`: a service refused it; `quarantined`: not usable. */
   standing: "deferred" | "rejected" | "quarantined";
   stream: Stream;
   code: string;
-  /** What stops the customer that they wait for; else the same as `code`. */
+  /** The code that blocks the customer that they wait for; otherwise the same as `code`. */
   cause: string;
-  /** Who can end it: `crm`, `configuration`, `platform`, `operator` or `program`. */
+  /** Who must act: `crm`, `configuration`, `platform`, `operator` or `program`. */
   owner: string;
-  /**
-   * Work that is not done: counts in exit codes, `status`, `/healthz` and alerts. false: a person decided so, or
-   * nothing is left to do.
-   */
+  /** Counts in exit codes, `status`, `/healthz` and alerts. False: a person decided so, or nothing is left to do. */
   counts: boolean;
-  /** A person stopped the run or asked it for something else: the next one takes them up, and nothing is wrong. */
+  /** A person stopped the run or asked it for something else. The next run takes them up; nothing is wrong. */
   nextRun: boolean;
   count: number;
-  /** Since when the oldest of them stands so. */
   since: string;
   /** The oldest few: `crm/10248`, or the place of a row without an id. */
   examples: OpenExample[];
 }
 
-/** `hold`: what a person has to decide of it, or rejected. */
+/** `hold`: an open or rejected hold on it. */
 interface OpenExample {
   record: string;
   reason: string;
@@ -35,13 +30,11 @@ interface OpenExample {
   hold?: string;
 }
 
-/** The code of customers of whom something is asked for and not done, and who wait for nothing else. */
 export const requestOpen = "request.open";
 
-/** The code of records whose source is configured no longer; their cause is its name. */
+/** Code of records whose source is no longer configured. Their `cause` is the source's name. */
 export const sourceRemoved = "source.removed";
 
-/** Why records wait by now that were left waiting for the outcome of an operation. */
 export const operationParked = "a person must decide the outcome of an operation of its customer";
 export const operationSettled = "the operation that it waited for is settled";
 
@@ -54,12 +47,10 @@ const nouns: Record<Stream, [one: string, many: string]> = {
 const mostReasons = 20;
 const mostExamples = 3;
 
-/** The code of a group, and what stops the customer where that is what they wait for. */
 export function openCode({ code, cause }: Pick<OpenRecords, "code" | "cause">): string {
   return code === cause ? code : `${code} by ${cause}`;
 }
 
-/** What counts of it, and how many records that are. */
 export function openCount(open: readonly OpenRecords[]): number {
   return open.filter((group) => group.counts).reduce((sum, group) => sum + group.count, 0);
 }
@@ -76,8 +67,8 @@ export function openWhat(group: OpenRecords): string {
 }
 
 /**
- * `62 customers wait (assumption.missing), owner: the configuration: crm/C1, crm/C2, crm/C3 and 59 more`. Ids only: no
- * private value, no reason.
+ * `62 customers wait (assumption.missing), owner: the configuration: crm/C1, crm/C2, crm/C3 and 59 more`. It has ids
+ * only: no private value, no reason.
  */
 export function openNamed(group: OpenRecords): string {
   const named = group.examples
@@ -92,7 +83,6 @@ export function ownerName(owner: string): string {
   return owner === "crm" ? "CRM" : owner;
 }
 
-/** What a person does about a group. */
 export function nextForOpen(group: OpenRecords): string {
   if (group.code === sourceRemoved)
     return (
@@ -112,22 +102,20 @@ export function nextForOpen(group: OpenRecords): string {
     record: single && { stream: group.stream, key: single },
     customer: group.stream === "customers" ? single : undefined,
     reason: first?.reason,
-    // Those of more than three records are in `status` alone.
+    // With more records than examples the list would be incomplete.
     holds: group.count > group.examples.length ? [] : holds,
   });
 }
 
-/** What a service did that keeps records waiting, in the words of the first of them. */
 export function serviceTrouble(
   open: readonly { code: string; examples: readonly { reason: string }[] }[],
 ): string | undefined {
   return open.find(({ code }) => unreachedCodes.includes(code))?.examples[0]?.reason;
 }
 
-/** Why records wait for a service that is not reached. */
 export const unreachedCodes: readonly string[] = ["service.not-sent", "service.unreadable"];
 
-/** What is not done, by how it stands: `3 records waiting`, `11 in quarantine`. Empty where all is done. */
+/** Open records by state: `3 records waiting`, `11 in quarantine`. */
 export function openCounts(open: readonly OpenRecords[]): string[] {
   const counts: string[] = [];
   for (const [standing, word] of standings) {
@@ -144,7 +132,7 @@ const standings = [
   ["rejected", "rejected"],
 ] as const;
 
-/** What is not done as lines for people: a table of the reasons, after an empty line. */
+/** A table of open work by reason, after an empty line; empty if nothing is open. */
 export function openTable(all: readonly OpenRecords[], view: View): string[] {
   const open = all.filter(({ counts }) => counts);
   if (open.length === 0) return [];

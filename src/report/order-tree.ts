@@ -1,32 +1,27 @@
 import type { Agreement, Comparison } from "./reconciliation/case.ts";
 
-/** A thing of an order: what the CRM says of it, what was sent, and what the platform shows. */
 export interface TreeNode {
   kind: "asset" | "package" | "product";
   id: string;
   name: string;
-  /** Under which asset number; null where none is fixed yet. */
   assetNumber: string | null;
   crm: boolean;
   sent: boolean;
-  /** Null: it cannot be seen, or was never looked at. */
+  /** Null: not visible, or never read. */
   shown: boolean | null;
-  /** Undefined for an asset, which is as what stands in it. */
   verdict: Agreement | undefined;
   details: readonly string[];
   children: TreeNode[];
 }
 
-/** What is compared of one order, with the names and parents that the CRM gives its things. */
 export interface OrderSides {
-  /** In the order of the CRM; a `parent` that is none of these is an asset's. */
+  /** In the order of the CRM. A `parent` outside this list is an asset. */
   things: readonly { kind: TreeNode["kind"]; id: string; item: string; parent: string | null; name: string }[];
   rows: readonly Comparison[];
-  /** The instance that each asset number is of. */
   assetOf: ReadonlyMap<string, string>;
 }
 
-/** The merchandise of an order as a tree: an asset under each of its numbers, with what stands in it. */
+/** An order's merchandise as a tree: each asset under each of its numbers, with its contents. */
 export function orderTree({ things, rows, assetOf }: OrderSides): TreeNode[] {
   const parts = rows.filter(({ level }) => level === "product" || level === "package");
   const byAsset = Map.groupBy(parts, (row) => row.assetNumber ?? null);
@@ -54,7 +49,6 @@ function compared(one: string, other: string): number {
   return one < other ? -1 : one > other ? 1 : 0;
 }
 
-/** Assets of the CRM that have no number yet. */
 function unnumbered(things: OrderSides["things"], assetOf: OrderSides["assetOf"]): string[] {
   const numbered = new Set(assetOf.values());
   return things.filter(({ kind, id }) => kind === "asset" && !numbered.has(id)).map(({ id }) => id);

@@ -1,8 +1,8 @@
 import type { RecordKey, Stream } from "../crm/model.ts";
 
 /**
- * Where each thing is shown in the browser: the one place that the paths of pages are put together in. Every part that
- * comes from a record is encoded, so that an id with a slash, a question mark or a blank in it leads nowhere else.
+ * All paths of pages. Each part from a record is encoded: an id with a slash, question mark or space cannot lead
+ * elsewhere.
  */
 export const pagePath = {
   today: () => "/today",
@@ -24,21 +24,17 @@ function path(page: string, ...parts: readonly string[]): string {
   return `/${[page, ...parts.map(segment)].join("/")}`;
 }
 
-/**
- * A part of a path. Dots alone would be taken for a step upwards, also encoded: a `~` stands before them, and before
- * what begins with one.
- */
+/** Browsers resolve `.` and `..`, also encoded. A `~` before them prevents that, and a leading `~` gets another one. */
 function segment(text: string): string {
   return encodeURIComponent((/^(?:~|\.{1,2}$)/u.test(text) ? `~${text}` : text).toWellFormed());
 }
 
-/** The page of a record. */
 export function recordPath(stream: Stream, { namespace, id }: RecordKey): string {
   const page = { customers: pagePath.customer, orders: pagePath.order, staff: pagePath.person }[stream];
   return page(namespace, id);
 }
 
-/** The page of what an audit entry is about; undefined where nothing shows it. */
+/** The page for the subject of an audit entry; undefined if no page shows it. */
 export function subjectPath(subject: string): string | undefined {
   const [, kind = "", rest = ""] = /^([a-z-]+):(.+)$/su.exec(subject) ?? [];
   if (kind === "run") return pagePath.run(rest);
@@ -52,12 +48,12 @@ export function subjectPath(subject: string): string | undefined {
   return page === undefined || at < 1 ? undefined : page[1](rest.slice(0, at), rest.slice(at + 1));
 }
 
-/** The id that a part of a path stands for, once it is decoded. */
+/** Reverses `segment` for a decoded part. */
 export function idOfSegment(decoded: string): string {
   return decoded.startsWith("~") ? decoded.slice(1) : decoded;
 }
 
-/** The address of a page for people, below the address that the pages are reached at from outside. */
+/** The public address of a page. */
 export function pageLink(publicUrl: string, page: string): string {
   return `${publicUrl.replace(/\/+$/u, "")}${page}`;
 }

@@ -18,7 +18,6 @@ import {
 } from "./text.ts";
 import { exitCodes } from "../base/errors.ts";
 
-/** Runs as a list for people, newest first as they come. */
 export function runsText(runs: readonly RunFacts[], view: View = plainView): string {
   if (runs.length === 0) return "no runs yet";
   return renderTable(
@@ -37,7 +36,6 @@ export function runsText(runs: readonly RunFacts[], view: View = plainView): str
   );
 }
 
-/** Readings of sources as a table. */
 export function readsTable(reads: readonly ReadFacts[], now: string | undefined, view: View): string | undefined {
   if (reads.length === 0) return undefined;
   return renderTable(
@@ -63,7 +61,6 @@ export function readsTable(reads: readonly ReadFacts[], now: string | undefined,
   );
 }
 
-/** How far a reading came. */
 export function readWord({ finishedAt, complete, whole, continues }: ReadFacts): string {
   const parts = continues === null ? "" : ", went on";
   if (finishedAt === null) return `not ended${parts}`;
@@ -71,7 +68,6 @@ export function readWord({ finishedAt, complete, whole, continues }: ReadFacts):
   return whole ? `whole${continues === null ? "" : ", in parts"}` : "changes only";
 }
 
-/** The balance of a run as it is kept in the ledger. */
 const balanceSchema = z.object({
   streams: z.array(
     z.object({
@@ -101,26 +97,22 @@ const balanceSchema = z.object({
 });
 export type BalanceFigures = z.infer<typeof balanceSchema>;
 
-/**
- * Reads the balance that the ledger keeps of a run; undefined where a run has none (verify, reports, one that was cut
- * off).
- */
+/** Parses the balance of a run; undefined for runs without one (verify, reports, cut-off runs). */
 export function balanceFigures(balance: Json): BalanceFigures | undefined {
   const parsed = balanceSchema.safeParse(balance);
   return parsed.success ? parsed.data : undefined;
 }
 
-/** Whether it adds up; empty where a run has none. */
 export function balanceWord(balance: Json): string {
   const figures = balanceFigures(balance);
   if (figures === undefined) return "";
   return figures.adds ? "adds up" : "DOES NOT ADD UP";
 }
 
-/** A column of a sum: its title, its figure, and whether it is shown where it is 0 everywhere. */
+/** `always`: shown also if it is 0 in every row. */
 type SumColumn<Row> = readonly [title: string, figure: (row: Row) => number, always?: "always"];
 
-/** What was read and carried in is the sum of what became of it. */
+/** Both sides must have the same sum. */
 const recordSides: readonly (readonly SumColumn<BalanceFigures["streams"][number]>[])[] = [
   [
     ["read", (row) => row.extracted, "always"],
@@ -136,7 +128,6 @@ const recordSides: readonly (readonly SumColumn<BalanceFigures["streams"][number
   ],
 ];
 
-/** What was planned and carried in is the sum of how it ended. */
 const operationSides: readonly (readonly SumColumn<BalanceFigures["operations"]>[])[] = [
   [
     ["planned", (row) => row.planned, "always"],
@@ -151,18 +142,15 @@ const operationSides: readonly (readonly SumColumn<BalanceFigures["operations"]>
   ],
 ];
 
-/** Two sums that must be equal, as columns; "=" is between them. */
 export interface SumTable {
   titles: string[];
   rows: (number | "=")[][];
 }
 
-/** What was read and what became of it, a row for each stream. */
 export function recordSums({ streams }: BalanceFigures): SumTable {
   return sumTable(recordSides, streams);
 }
 
-/** What was to be done and how it ended, in one row. */
 export function operationSums({ operations }: BalanceFigures): SumTable {
   return sumTable(operationSides, [operations]);
 }
@@ -179,7 +167,6 @@ function sumTable<Row>(sides: readonly (readonly SumColumn<Row>[])[], rows: read
   };
 }
 
-/** Both sums of a run for people. */
 export function balanceText(balance: BalanceFigures, view: View = plainView): string {
   const { streams, operations } = balance;
   const draw = (name: string, { titles, rows }: SumTable, of: readonly { stream?: string; adds: boolean }[]): string =>
@@ -198,7 +185,6 @@ export function balanceText(balance: BalanceFigures, view: View = plainView): st
 
 const mostNotAttempted = 5;
 
-/** Which operations were planned and not attempted, and why: `not attempted: 9 grant-assets: planned again, …`. */
 export function notAttemptedLines(rows: readonly NotAttempted[]): string[] {
   const lines = rows
     .slice(0, mostNotAttempted)
@@ -209,13 +195,11 @@ export function notAttemptedLines(rows: readonly NotAttempted[]): string[] {
   return more > 0 ? [...lines, `not attempted: ${numberText(more)} more reasons`] : lines;
 }
 
-/** What the summary of a sync run says of what it left. */
 const leftSchema = z.object({
   open: z.array(z.custom<OpenRecords>(isJsonObject)).default([]),
   held: z.array(z.object({ hold: z.string(), customer: z.string(), explanation: z.string() })).default([]),
 });
 
-/** The command that lists the operations of a state. */
 const listedBy: Readonly<Record<string, string>> = {
   unknown: "crm-sync settle list",
   parked: "crm-sync settle list",
@@ -224,10 +208,9 @@ const listedBy: Readonly<Record<string, string>> = {
   rejected: "crm-sync status",
 };
 
-/** What a statement of orders lists once it is done. */
+/** Operations that `report orders` lists when they are done. */
 const ofOrders = /^(?:place|amend)-order$|^delete-(?!staff)|^(?:grant|revoke)-assets$/u;
 
-/** One run for people: how it ended, then what it read, planned, did and left, with why and what lists it. */
 export function runText(story: RunStory, unattempted: readonly NotAttempted[], view: View = plainView): string {
   const { run } = story;
   const took = run.finishedAt === null ? "" : `, took ${ageOf(run.startedAt, run.finishedAt)}`;
@@ -251,7 +234,6 @@ export function runText(story: RunStory, unattempted: readonly NotAttempted[], v
   return textOf(lines);
 }
 
-/** The configuration that the run had. */
 function headerText(header: JsonObject): string {
   const { file, hash, options } = header;
   const parts = [file, typeof hash === "string" ? `hash ${hash.slice(0, 8)}` : undefined, options];
@@ -281,7 +263,6 @@ function heldTable(held: z.infer<typeof leftSchema>["held"], view: View): string
   return ["", ...renderTable(columns, rows, view).split("\n")];
 }
 
-/** The rest of the kept summary, a line for each of its parts; what is 0 is left out. */
 function summaryLines(summary: Json): string[] {
   if (!isJsonObject(summary)) return [];
   return Object.keys(summary)
@@ -293,7 +274,7 @@ function summaryLines(summary: Json): string[] {
     });
 }
 
-/** How many customers fell short, without the passes over customers: the table counts other things. */
+/** Passes over customers are left out: the table counts other things. */
 function shortfalls(customers: Json | undefined): Json {
   if (!isJsonObject(customers)) return null;
   return Object.fromEntries(Object.entries(customers).filter(([name]) => name !== "worked" && name !== "finished"));
@@ -309,7 +290,6 @@ function withoutZeros(value: Json): Json | undefined {
   return members.length === 0 ? undefined : Object.fromEntries(members);
 }
 
-/** A value on one line: members of an object as `name value`. */
 export function valueText(value: Json): string {
   if (value === null) return "-";
   if (typeof value === "string") return printable(value);
@@ -321,7 +301,7 @@ export function valueText(value: Json): string {
     .join(", ");
 }
 
-/** How a run stands, in a word and a sign that need no colour. */
+/** The word and sign make the result clear without colour. */
 interface RunVerdict {
   tone: "good" | "wait" | "bad" | "on" | "stopped";
   sign: string;
@@ -337,10 +317,9 @@ const byExit: Readonly<Record<number, Omit<RunVerdict, "sign">>> = {
   [exitCodes.sourceDown]: { tone: "wait", words: "a source or a service was down or incomplete" },
 };
 
-/** The sign that stands for a tone. */
 export const signs = { good: "✓", wait: "!", bad: "✗", on: "…", stopped: "■" } as const;
 
-/** What a run came to; an end that is none of the known ones is never a good one. */
+/** The result of a run. An unknown exit code is never good. */
 export function runVerdict({ state, exitCode }: Pick<RunFacts, "state" | "exitCode">): RunVerdict {
   const { tone, words } = verdictOf(state, exitCode);
   return { tone, words, sign: signs[tone] };

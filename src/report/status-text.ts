@@ -20,11 +20,10 @@ import {
 } from "./text.ts";
 import { stateSentence, waitingOf, type TodayFacts, type Waiting } from "./today.ts";
 
-/** Lines of the short status at most. */
 const mostLines = 40;
 const colourOf = { bad: "worse", wait: "waits", on: "waits", good: "better" } as const;
 
-/** The status for people: one sentence, then each open issue, the worst first. `all`: every issue, and the figures. */
+/** The status for people: one sentence, then the open issues, worst first. `all`: every issue, and the figures. */
 export function statusText(
   facts: TodayFacts,
   now: string,
@@ -35,7 +34,7 @@ export function statusText(
   const lines = [painted(colourOf[tone], text, view), ...notes.map(printable)];
   let left = items.length;
   for (const [next, those] of Map.groupBy(items, ({ cure }) => cure)) {
-    // Room for one of them, its next step, how many more there are and where they are.
+    // Three lines stay free: the next step, the number of further issues, and the command that shows them.
     const room = all ? Infinity : mostLines - lines.length - 3;
     if (room < 1) break;
     const shown = those.slice(0, room);
@@ -47,13 +46,11 @@ export function statusText(
   return textOf([...lines, "crm-sync status --all shows everything"]);
 }
 
-/** What waits and why, with its age and who can end it. */
 function itemLine({ what, why = "", since, owner, tone }: Waiting, now: string, view: View): string {
   const because = why === "" ? "" : `: ${printable(why)}`;
   return `${painted(colourOf[tone], signs[tone], view)} ${printable(what)} (${ageOf(since, now)}, ${owner})${because}`;
 }
 
-/** Reads that were cut, and how they go on. */
 function cutReadLines({ cutReads = [] }: StatusFacts, now: string): string[] {
   return cutReads.map(
     ({ source, stream, rows, beganAt, reachedAt }) =>
@@ -62,7 +59,6 @@ function cutReadLines({ cutReads = [] }: StatusFacts, now: string): string[] {
   );
 }
 
-/** The figures of the ledger, one section after another. */
 function detailLines(facts: StatusFacts, now: string, view: View): Lines {
   const lines: Lines = [];
   lines.push(`ledger    ${printable(facts.path)}${facts.identity === null ? "" : ` (${facts.identity})`}`);
@@ -111,7 +107,6 @@ function tableLines(table: string | undefined): string[] {
   return table === undefined ? [] : table.split("\n");
 }
 
-/** What was removed without a person's approval, beside what the limits of days allow. */
 function takenLines(taken: readonly TakenFacts[]): string[] {
   return taken.map(
     ({ thing, within, count, allowed }) =>
@@ -139,10 +134,7 @@ function byHandLine(byHand: NonNullable<StatusFacts["byHand"]>, now: string): st
   return `${what}; crm-sync report exceptions names each`;
 }
 
-/**
- * Calls are made by runs alone, so an open circuit is tried again by the run that is on, or else by the next one: also
- * where the process that opened it is gone.
- */
+/** Only runs make calls. So a run tries an open circuit again, also if the process that opened it has died. */
 function openCircuitLines(facts: StatusFacts, now: string, view: View): string[] {
   return facts.openCircuits.map((circuit) => {
     const when =

@@ -3,7 +3,6 @@ import type { RecordKey } from "../crm/model.ts";
 import { type View, counted, instantText, plainView, printable, section, textOf } from "./text.ts";
 import { valueText } from "./runs.ts";
 
-/** A version of a record with what the private table holds of it; nothing where it was erased. */
 interface SubjectVersion {
   version: number;
   from: string;
@@ -12,11 +11,10 @@ interface SubjectVersion {
   place: string;
   values: Record<string, Json>;
   erasedAt: string | null;
-  /** The record as the source gave it, secrets blanked; null where it is not kept any more. */
+  /** Secrets are blanked. Null: no longer kept. */
   raw: string | null;
 }
 
-/** A row of the quarantine about the subject. */
 interface SubjectQuarantine {
   id: string;
   source: string;
@@ -28,7 +26,6 @@ interface SubjectQuarantine {
   raw: string | null;
 }
 
-/** What was sent for the subject, and which of its private fields were in it. */
 interface SubjectOperation {
   id: string;
   kind: string;
@@ -40,31 +37,27 @@ interface SubjectOperation {
   attempts: { at: string; outcome: string | null }[];
 }
 
-/** Everything that is kept about one person, or about a customer and its administrator. It holds personal data. */
+/** Everything kept about one person, or about a customer and its administrator. It contains personal data. */
 export interface SubjectFacts {
   subject: string;
   record: { source: string; state: string; customer: RecordKey; firstSeen: string; changedAt: string } | null;
   versions: SubjectVersion[];
   quarantine: SubjectQuarantine[];
   operations: SubjectOperation[];
-  /** Accounts of a person, or enterprises of a customer, on the platform. */
   accounts: { id: string; enterprise: string; customer: RecordKey; origin: string; from: string; to: string | null }[];
-  /** What the platform showed of these. */
   observed: { kind: string; id: string; from: string; to: string | null; seenAt: string; body: Json }[];
   differences: { class: string; detail: string; from: string; to: string | null }[];
   assignments: { assetNumber: string; customer: RecordKey; origin: string; from: string; to: string | null }[];
-  /** Passwords that are sealed: when, and whether they are wiped. They are never shown. */
+  /** The passwords themselves are never shown. */
   passwords: { name: string; at: string; wipedAt: string | null }[];
-  /** What is kept of others and repeats it, by name; what it says is not shown here. */
+  /** Records of others that repeat a value of this one. Their values are not included. */
   mentions: { ref: string; version: number }[];
-  /** Where else in the ledger words repeat it. */
   repeated: { table: string; columns: readonly string[]; rows: number }[];
-  /** What may hold it beside the ledger. */
+  /** Places outside the ledger that may contain the data. */
   beside: readonly { what: string; where: string }[];
   audit: { sequence: number; at: string; kind: string; operation: string | null }[];
 }
 
-/** Instants, spans and keys, as they are read where the text is shown. */
 function wordsIn(view: View) {
   const at = (instant: string): string => instantText(instant, view);
   const span = (from: string, to: string | null): string => `${at(from)} to ${to === null ? "now" : at(to)}`;
@@ -74,7 +67,6 @@ function wordsIn(view: View) {
 
 type Words = ReturnType<typeof wordsIn>;
 
-/** The same for the person to read. */
 export function subjectText(facts: SubjectFacts, view: View = plainView): string {
   const words = wordsIn(view);
   const { record } = facts;

@@ -13,7 +13,6 @@ import { valueText } from "./runs.ts";
 import { also, counted, recordName } from "./text.ts";
 import { answerLine } from "./waiting.ts";
 
-/** Who did something, or of whom it is known. */
 export const tellers = {
   crm: "CRM",
   sent: "crm-sync",
@@ -22,26 +21,24 @@ export const tellers = {
 } as const;
 type Teller = keyof typeof tellers;
 
-/** Something that happened to a record. Texts are as they came: whoever shows them makes them safe. */
+/** One event of a record. Texts are unsafe: call `printable` before showing them. */
 export interface TimeLineEntry {
   at: string;
   by: Teller;
-  /** The person whose decision it is. */
   name?: string | undefined;
   text: string;
   details: readonly string[];
   links: readonly { path: string; text: string }[];
-  /** Whether it went well, waits, or did not. */
   mood?: "good" | "wait" | "bad" | undefined;
 }
 
 const mostDetails = 30;
-/** Under this name stands in the ledger what no person asked for. */
+/** The ledger has this name for requests that no person made. */
 const theCrm = "the CRM";
 
 /**
- * Everything that is known to have happened to a record, newest first; what happened at once stands as it went. `named`:
- * what the private value with a commitment is, where whoever reads may see it.
+ * All known events of a record, newest first; events of the same time in their order. `named`: private values by
+ * commitment, if the reader may see them.
  */
 export function timeLineOf(facts: ExplainFacts, named: ReadonlyMap<string, string> = new Map()): TimeLineEntry[] {
   const results = resultsOf(facts);
@@ -131,7 +128,7 @@ const moods: Readonly<Record<string, TimeLineEntry["mood"]>> = {
   planned: "wait",
 };
 
-/** An operation is told once, with what came of it; what was read to settle it follows. */
+/** One entry with the outcome; readings that settled it follow. */
 function operationEntries(row: OperationFacts, results: ReadonlyMap<string, string[]>): TimeLineEntry[] {
   const links = [
     ...(row.runId === null ? [] : [{ path: pagePath.run(row.runId), text: `run ${row.runId}` }]),
@@ -170,7 +167,6 @@ function attemptWords({ number, startedAt, nonce, outcome, httpStatus, code, det
   return `attempt ${number} at ${startedAt}, nonce ${nonce}: ${answer}${also(", ", detail)}`;
 }
 
-/** What each operation brought, by its id. */
 function resultsOf(facts: ExplainFacts): Map<string, string[]> {
   const all: (readonly [operation: string | null, text: string])[] = [
     ...facts.placed.flatMap((order) => [
@@ -185,7 +181,7 @@ function resultsOf(facts: ExplainFacts): Map<string, string[]> {
   return new Map([...byOperation].map(([operation, rows]) => [operation, rows.map(({ text }) => text)]));
 }
 
-/** What is known of it on the platform that no operation of the story brought. */
+/** Facts on the platform that no listed operation caused. */
 function standingEntries(facts: ExplainFacts): TimeLineEntry[] {
   const listed = new Set(facts.operations.newest.map(({ id }) => id));
   const isTold = (operation: string | null): boolean => operation !== null && listed.has(operation);
@@ -221,7 +217,7 @@ function standingEntries(facts: ExplainFacts): TimeLineEntry[] {
   ];
 }
 
-/** Kinds of operations that make what a link names. */
+/** Operations that make the accounts of links. */
 const makesAccount: readonly string[] = ["create-enterprise", "bind-enterprise", "add-staff"];
 
 function byHandEntries({ byHand }: ExplainFacts): TimeLineEntry[] {
@@ -238,7 +234,7 @@ function observationEntry({ kind, subject, from, seenAt, body }: ExplainFacts["o
   });
 }
 
-/** An entry of the audit log that bears a person's name. */
+/** Only entries with a person's name. */
 function decisionEntry({ at, kind, body, sequence }: AuditFacts): TimeLineEntry[] {
   const by = textIn(body, "by");
   if (by === undefined || by === theCrm) return [];

@@ -9,43 +9,36 @@ import { runVerdict } from "./runs.ts";
 import { rejectedOf, type StatusFacts } from "./status.ts";
 import { ageOf, counted, rejectedText } from "./text.ts";
 
-/** Something that waits for a person. */
 export interface Waiting {
   what: string;
-  /** Why; a text of the CRM or of a service may stand in it. */
+  /** It may contain text of the CRM or of a service. */
   why?: string;
   since: string;
-  /** Who can end it. */
   owner: string;
   cure: string;
-  /** Where it is shown. */
   page: string;
-  /** What a person can decide there. */
   decision?: string;
   tone: "wait" | "bad";
 }
 
-/** One sentence on how everything stands. It is `good` only where nothing of what is known says otherwise. */
+/** `good` only if nothing known contradicts it. */
 export interface StateSentence {
   tone: "good" | "wait" | "bad" | "on";
   text: string;
-  /** What else is not as it should be, and then what is good to know. */
   notes: string[];
 }
 
 export interface TodayFacts {
   status: StatusFacts;
   assumptions: readonly Pick<AssumptionStanding, "id" | "contradicted" | "stops">[];
-  /** Configured jobs that have a schedule. */
   jobs: readonly { job: string }[];
-  /** Jobs that should have fired, and since when. */
   notFired: readonly { job: string; since: string }[];
 }
 
 const mostOfEach = 10;
 const mostNamed = 3;
 
-/** What waits for somebody, the worst first, at most so many of each sort; `more` says how many are left out. */
+/** Open issues, worst first, at most `most` of each sort. `more`: how many are left out. */
 export function waitingOf(facts: TodayFacts, now: string, most = mostOfEach): { items: Waiting[]; more: number } {
   const sorts = [
     troubledRuns(facts.status),
@@ -63,7 +56,7 @@ export function waitingOf(facts: TodayFacts, now: string, most = mostOfEach): { 
   return { items: items.toSorted(worstFirst), more: all - items.length };
 }
 
-/** What is wrong before what waits for a decision, that before what only waits; of each, the newest. */
+/** Problems for an operator first, then decisions, other problems, and the rest. Newest first within each. */
 function worstFirst(one: Waiting, other: Waiting): number {
   return rankOf(one) - rankOf(other) || (one.since > other.since ? -1 : 1);
 }
@@ -82,9 +75,9 @@ function troubledRuns({ lastRuns }: StatusFacts): Waiting[] {
   );
 }
 
-/** Those that need a person first. `status` has the oldest few of all; the others are counted. */
+/** Parked operations first. `status` lists the oldest few; this counts the rest. */
 function operationsInDoubt({ openOperations, operations, running }: StatusFacts, now: string): Waiting[] {
-  // What a run is sending is in progress.
+  // A run in progress may be sending them.
   const states = running.length === 0 ? ["unknown", "sending"] : ["unknown"];
   return [["parked"], states].flatMap((those) => {
     const isParked = those.includes("parked");
@@ -155,7 +148,6 @@ function openCircuits(facts: StatusFacts): Waiting[] {
   }));
 }
 
-/** Who is not told, places that do not get the head of the audit log, and bytes that an erasure left. */
 function untold({ deliveries = [], headPlaces = [], erasedBytesOf }: StatusFacts, now: string): Waiting[] {
   const items: Waiting[] = [];
   const add = (what: string, why: string, since: string, cure: string, page: string): void => {
@@ -260,7 +252,7 @@ function pageOf({ standing, stream, examples }: OpenRecords): string {
   return recordPath(stream, parseKey(record));
 }
 
-/** How everything stands, in one sentence. What `status`, `/healthz` or an exit code complains of is never well. */
+/** The state in one sentence. It is never good if `status`, `/healthz` or an exit code reports a problem. */
 export function stateSentence(facts: TodayFacts, now: string): StateSentence {
   const { status } = facts;
   const { items } = waitingOf(facts, now, Infinity);
@@ -287,14 +279,13 @@ export function stateSentence(facts: TodayFacts, now: string): StateSentence {
   return { tone: "good", text, notes };
 }
 
-/** What is not well although it has no item of its own. */
 function wrongBeside({ status, notFired }: TodayFacts, waiting: number, now: string): string[] {
   const notes: string[] = [];
   for (const run of status.lastRuns) {
     const { tone, words } = runVerdict(run);
     if (!byHand(run) && tone !== "good" && tone !== "on") notes.push(`The last run of ${run.job}: ${words}.`);
   }
-  // Behind a run that is on, others wait for their turn.
+  // While a run is in progress, other jobs wait for their turn.
   if (status.running.length === 0)
     for (const { job, since } of notFired)
       notes.push(

@@ -17,7 +17,6 @@ import {
 import { isListed } from "../contract/codes.ts";
 import { serviceNameOf } from "../contract/endpoints.ts";
 
-/** Quarantined records as a list. */
 export function quarantineListText(rows: readonly QuarantineFacts[], view: View = plainView): string {
   if (rows.length === 0) return "nothing waits in quarantine";
   return renderTable(
@@ -36,7 +35,7 @@ export function quarantineListText(rows: readonly QuarantineFacts[], view: View 
   );
 }
 
-/** One quarantined record. `rawForm` is shown only where a person asked for it: it holds personal data. */
+/** One quarantined record. Give `rawForm` only if a person asked for it: it contains personal data. */
 export function quarantineText(row: QuarantineFacts, rawForm?: string, view: View = plainView): string {
   const { key, resolvedAt, resolution } = row;
   const resolved = resolvedAt === null ? "" : ` ${instantText(resolvedAt, view)}: ${printable(resolution ?? "")}`;
@@ -58,7 +57,6 @@ export function quarantineText(row: QuarantineFacts, rawForm?: string, view: Vie
   return textOf(lines);
 }
 
-/** Operations whose outcome is open, as a list. */
 export function unsettledText(rows: readonly OperationFacts[], view: View = plainView): string {
   if (rows.length === 0) return "every operation is settled";
   return renderTable(
@@ -88,10 +86,7 @@ export function unsettledText(rows: readonly OperationFacts[], view: View = plai
   );
 }
 
-/**
- * One operation with everything that a person needs to settle it: attempts, nonces, evidence, and the payload in its
- * unbound form.
- */
+/** One operation with everything that a person needs to settle it. */
 export function operationText(row: OperationFacts, view: View = plainView): string {
   const lines: Lines = [
     `operation  ${row.id}`,
@@ -126,7 +121,7 @@ export function operationText(row: OperationFacts, view: View = plainView): stri
   return textOf(lines);
 }
 
-/** How a person sees what a service said in its own words, which may name anybody. */
+/** How to see the service's own words, which may name people. */
 export function answerLine({ id }: Pick<OperationFacts, "id">): string {
   return `the service's last answer is kept: crm-sync audit answer ${id}`;
 }
@@ -136,13 +131,11 @@ function printableLine(line: string): string {
   return `${indent}${printable(line.slice(indent.length))}`;
 }
 
-/** How an operation stands, with its verdict, the service's code and the words kept with it. */
 export function stateText(row: OperationFacts): string {
   const more = [row.verdict, row.outcomeCode, row.outcomeMessage].filter((text) => text !== null && text !== "");
   return printable(more.length === 0 ? row.state : `${row.state}: ${more.join(", ")}`);
 }
 
-/** One attempt on one line: when, nonce, how it ended. */
 export function attemptText(attempt: OperationFacts["attempts"][number], view: View): string {
   const answer = [
     attempt.httpStatus === null ? undefined : `HTTP ${attempt.httpStatus}`,
@@ -154,7 +147,6 @@ export function attemptText(attempt: OperationFacts["attempts"][number], view: V
   return `${attempt.number}. ${instantText(attempt.startedAt, view)}  nonce ${attempt.nonce}  ${ended}${answered}`;
 }
 
-/** Holds as a list. */
 export function holdsText(rows: readonly HoldFacts[], view: View = plainView): string {
   if (rows.length === 0) return "nothing is held";
   return renderTable(
@@ -176,7 +168,7 @@ function lookForLines(found: OperationFacts["lookFor"]): string[] {
   return [`look for   ${printable(found.what)}`, `where      ${printable(found.where)}`, `ask        ${found.whom}`];
 }
 
-/** What a run does about an operation whose outcome is unknown. */
+/** How a run handles an unknown outcome. */
 const whenUnknown: Record<OperationFacts["whenUnknown"], string> = {
   read: "settles it by reading the platform",
   "send-again": "sends it again with the same values",
@@ -184,7 +176,6 @@ const whenUnknown: Record<OperationFacts["whenUnknown"], string> = {
   ask: "asks a person: no reading shows the result, and crm-sync does not send the operation twice",
 };
 
-/** How a person says what became of an operation that reading cannot settle. */
 export function settleCommands({ id, endpoint, outcomeCode: code }: ParkedOperation): string {
   const isKnown = code === null || isListed(code, endpoint);
   const ask = isKnown ? "" : `ask the provider of the ${serviceNameOf(endpoint)} what ${code} means, and `;

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { Hono } from "hono";
 import { projectFolder } from "../base/program-version.ts";
 
-/** Files that pages need, with their types. There are no others, and none comes from another host. */
+/** All files that pages load. Nothing comes from another host. */
 const types = {
   "dashboard.css": "text/css; charset=utf-8",
   "live.js": "text/javascript; charset=utf-8",
@@ -29,7 +29,7 @@ function asset(name: string): Asset | undefined {
   return made;
 }
 
-/** Where a file stands; its content never changes under this path. */
+/** The content under this path never changes. */
 export function assetPath(name: string): string {
   return `/assets/${asset(name)?.hash ?? "none"}/${name}`;
 }

@@ -25,7 +25,6 @@ import { settlePage } from "./pages/settle.ts";
 import { todayPage } from "./pages/today.ts";
 import { secureHeaders } from "hono/secure-headers";
 
-/** Every page, each in a file of its own. */
 const pages: readonly Page[] = [
   alertsPage,
   assumptionsPage,
@@ -48,7 +47,6 @@ function escaped(text: string): string {
   return text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll('"', "&quot;").replaceAll("'", "&#39;");
 }
 
-/** Completes the commands that our own pages suggest with the options that this process was started with. */
 function withSuggestions(dashboard: Dashboard): MiddlewareHandler<WebEnvironment> {
   return async (context, next) => {
     await next();
@@ -60,7 +58,7 @@ function withSuggestions(dashboard: Dashboard): MiddlewareHandler<WebEnvironment
   };
 }
 
-/** The pages, behind the one check of who asks. A failure of one page is logged and ends nothing else. */
+/** The pages behind one check of who asks. A failing page is logged and stops nothing else. */
 export function dashboardRoutes(
   dashboard: Dashboard,
   logger: Logger,
@@ -95,10 +93,10 @@ export function dashboardRoutes(
   return routes;
 }
 
-/** A statement brings its style with it, and the hash of that; it is of no origin, and can neither send nor load. */
+/** A statement has its own style. It has no origin, and can neither send nor load. */
 const statementPolicy = "sandbox; default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'";
 
-/** Everything on a page comes from this server; nothing of it stands in another site's frame, and nothing is kept. */
+/** Pages load only from this server, appear in no other site's frame, and are not cached. */
 export function securityHeaders(): MiddlewareHandler<WebEnvironment> {
   const own = ["'self'"];
   const none = ["'none'"];
@@ -114,7 +112,7 @@ export function securityHeaders(): MiddlewareHandler<WebEnvironment> {
       frameAncestors: none,
     },
     xFrameOptions: "DENY",
-    // With no-referrer a browser would not say either that a form was sent from one of our pages.
+    // With no-referrer, browsers would also hide that a form came from our pages.
     referrerPolicy: "same-origin",
     crossOriginOpenerPolicy: "same-origin",
     crossOriginResourcePolicy: "same-origin",
@@ -127,7 +125,6 @@ export function securityHeaders(): MiddlewareHandler<WebEnvironment> {
   };
 }
 
-/** What is sent to a page is a form as our pages have it, or nothing: no page has to read anything else. */
 function formsAlone(): MiddlewareHandler<WebEnvironment> {
   return async (context, next) => {
     const type = context.req.header("content-type");

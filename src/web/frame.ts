@@ -6,13 +6,10 @@ import { pagePath } from "../report/page-links.ts";
 import { assetPath } from "./assets.ts";
 import { Problem, Problems } from "../base/errors.ts";
 
-/** What a page puts into the frame. */
 interface Content {
   title: string;
   body: Html | readonly Html[];
-  /** Which place of the navigation it belongs to. */
   place?: string | undefined;
-  /** Names of the scripts under `assets` that it needs. */
   scripts?: readonly string[] | undefined;
   notice?: Notice | undefined;
 }
@@ -29,7 +26,6 @@ const places = [
   { name: "Audit", path: "/audit", needed: "see" },
 ] as const;
 
-/** The whole page: navigation, search, who is signed in, and the content. */
 export function framed(
   context: PageContext,
   content: Content,
@@ -41,7 +37,7 @@ export function framed(
   return context.html(documentOf({ title, body, before, notice, scripts }), status);
 }
 
-/** Of a ledger that cannot be read, the page itself says why. */
+/** If the ledger cannot be read, the page itself says why. */
 async function pausedPart({ var: { pausedLine } }: PageContext): Promise<Html> {
   const line = await pausedLine?.().catch(() => undefined);
   if (line === undefined) return html``;
@@ -50,7 +46,6 @@ async function pausedPart({ var: { pausedLine } }: PageContext): Promise<Html> {
   </div>`;
 }
 
-/** Navigation, search, and who is signed in. */
 function headerOf(context: PageContext, place: string | undefined): Html {
   const { person, csrf } = context.var;
   return html`<header>
@@ -83,14 +78,12 @@ function headerOf(context: PageContext, place: string | undefined): Html {
   </header>`;
 }
 
-/** What was just done, or could not be: read out first. */
 export interface Notice {
   kind: "done" | "failed";
   text: string;
   cure?: string | undefined;
 }
 
-/** A whole document: what stands before the content, its heading, what is to be said first, and the content. */
 export function documentOf({
   title,
   body,
@@ -135,7 +128,7 @@ export function failedNotice({ message, cure }: Problem): Notice {
   return { kind: "failed", text: message, cure };
 }
 
-/** A problem that a person can do something about, as a page; anything else is thrown on. */
+/** Shows a Problem as a page; throws other errors again. */
 export function problemPage(context: PageContext, error: unknown): Response | Promise<Response> {
   const problems = error instanceof Problems ? error.problems : error instanceof Problem ? [error] : undefined;
   const [first] = problems ?? [];
@@ -150,7 +143,6 @@ export function problemPage(context: PageContext, error: unknown): Response | Pr
   );
 }
 
-/** What is asked for is not there. */
 export function notFoundPage(context: PageContext, what = "There is no such page."): Response | Promise<Response> {
   const cure = "Look for it by its id or number with the search above.";
   const notice = { kind: "failed", text: what, cure } as const;

@@ -4,9 +4,8 @@ import { messageOf, Problem } from "../base/errors.ts";
 import type { Health, WebDependencies } from "../operate/health.ts";
 
 /**
- * `/livez`: 200 as long as the program answers, and no other word, because anybody may ask. `/healthz`: 200 if the
- * ledger can be read and every circuit is closed, else 503; `wrong` in the body lists the problems, also unfinished
- * work. Work that waits for a person is alone no reason for 503.
+ * `/livez`: 200 while the program answers, without details: anybody may ask. `/healthz`: 503 if the ledger is
+ * unreadable or a circuit is open. `wrong` also lists unfinished work, which alone gives 200.
  */
 export function healthRoutes(deps: WebDependencies): Hono {
   const app = new Hono();
@@ -30,10 +29,9 @@ interface HealthAnswer {
   status: 200 | 503;
 }
 
-/** How long an answer is given again: anybody may ask as often as they like. */
+/** Anybody may ask as often as they like, so an answer is reused for this time. */
 const answeredAgainMs = 1_000;
 
-/** Reads the state for all who ask meanwhile and soon after. */
 function readSeldom(deps: WebDependencies, read: () => Promise<Health>): () => Promise<HealthAnswer> {
   let last: { until: number; answer: Promise<HealthAnswer> } | undefined;
   return async () => {
@@ -68,7 +66,7 @@ function complaints(health: Health): string[] {
   ];
 }
 
-/** Work that is not done, with its count: the same that exit codes, `status` and alerts speak of. */
+/** The work that exit codes, `status` and alerts report, with counts. */
 function notDone({ open, paused }: Health): string[] {
   return [
     ...(paused === undefined ? [] : ["paused"]),

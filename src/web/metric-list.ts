@@ -1,15 +1,14 @@
 /**
- * A metric as `/metrics` exposes it. Its labels take words of closed lists and names of the configuration only; a job
- * is `job_name`, since `job` is what Prometheus calls the scrape.
+ * A metric of `/metrics`. Labels have only closed lists and names of the configuration. `job_name`, because Prometheus
+ * uses `job` itself.
  */
 export interface MetricFacts {
   name: string;
   kind: "counter" | "gauge" | "histogram";
   help: string;
   labels: readonly string[];
-  /** Upper ends of the buckets of a histogram, in its unit. */
   buckets?: readonly number[];
-  /** Where it comes from: what this process did since it began, how it is now, or what the ledger says. */
+  /** `process`: since the process began; `now`: the present state; `ledger`: read from the ledger. */
   from: "process" | "now" | "ledger";
 }
 
@@ -41,7 +40,7 @@ const ledger = (name: string, help: string, labels: readonly string[] = []): Met
 const callSeconds = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
 const commitSeconds = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1];
 
-/** Every metric of the program itself. The page docs/reference/metrics.md is made from it. */
+/** Every own metric. docs/reference/metrics.md is generated from it. */
 export const metricList = {
   calls: counter(
     "calls_total",
@@ -136,7 +135,6 @@ export const metricList = {
 
 export type MetricName = keyof typeof metricList;
 
-/** Metrics of the process that bear the names which all programs give them. */
 export const processMetrics: readonly string[] = [
   "process_cpu_seconds_total",
   "process_cpu_user_seconds_total",

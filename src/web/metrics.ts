@@ -11,9 +11,8 @@ import { connectionOf, placeOf } from "./access/host.ts";
 import { isSame } from "./access/session.ts";
 
 /**
- * `/metrics`, in the text format of Prometheus. Counters count what this process did since it began; what has to
- * outlive it comes from the ledger. Where the ledger cannot be read, `crm_sync_ledger_readable` is 0 and everything
- * that would come from it is missing: an old figure would say that all is well.
+ * `/metrics` in the Prometheus format. Counters begin with the process; lasting values come from the ledger. If the
+ * ledger is unreadable, `crm_sync_ledger_readable` is 0 and its metrics are missing: old values would look healthy.
  */
 export function metricsRoutes(measured: Measured): Hono {
   const metrics = new Metrics();
@@ -35,7 +34,6 @@ export function metricsRoutes(measured: Measured): Hono {
   return app;
 }
 
-/** The metrics of one server, apart from those of any other. */
 class Metrics {
   readonly #registry = new Registry();
   readonly #counters = new Map<MetricName, Counter>();
@@ -77,11 +75,10 @@ class Metrics {
     this.#gauges.get(name)?.set(labels, value);
   }
 
-  /** Nothing that came from the ledger is there any more. */
   forgetLedger(): void {
     for (const { gauge, isPlain } of this.#ofLedger) {
       gauge.reset();
-      // A gauge without labels would stand at 0.
+      // A gauge without labels would become 0.
       if (isPlain) gauge.remove();
     }
   }
@@ -100,7 +97,7 @@ function namesOf<Key extends string>(list: Readonly<Record<Key, unknown>>): Key[
   return Object.keys(list) as Key[];
 }
 
-/** Counts what goes on from now on; what may happen for the first time is there with 0 before it does. */
+/** Counts from now on. Possible label values begin with 0. */
 function observe(metrics: Metrics, { observed, operationKinds, version }: Measured): void {
   metrics.set("info", 1, { version });
   for (const endpoint of endpointIds)
@@ -192,15 +189,14 @@ function workGauges(metrics: Metrics, { operations, holds, held }: MeasuredLedge
   for (const [thing, sum] of Object.entries(held)) metrics.set("held", sum, { thing });
 }
 
-/** Seconds since then; never below 0, as the clock may have been set back since. */
+/** Never below 0, because the clock may have been set back. */
 function ageOf(instant: string, now: number): number {
   return Math.max(0, now - Date.parse(instant) / 1_000);
 }
 
 /**
- * Lets through who shows the configured token or comes from a configured address; everybody where the settings say so.
- * From this machine a request also names this server: a browser here may show the page of a site that had its name lead
- * here.
+ * Admits the configured token or address, or everybody if `open`. Local requests must also name this server: a browser
+ * here could run a foreign page whose name points here.
  */
 export function mayReadMetrics(deps: Access): MiddlewareHandler {
   return async (context, next) => {

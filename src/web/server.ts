@@ -11,10 +11,9 @@ import { createServer as createTlsServer } from "node:https";
 import { serve, type ServerType } from "@hono/node-server";
 import type { Certificate } from "../operate/certificate.ts";
 
-/** `whoAsks`: says it in the place of what the configuration permits. */
+/** `whoAsks` replaces the check of the configuration. */
 type ServedBy = WebDependencies & { whoAsks?: MiddlewareHandler<WebEnvironment> };
 
-/** Everything that the server answers: what machines ask, and the pages where there are any. */
 function routesOf(deps: ServedBy, access: Access | undefined): Hono<WebEnvironment> {
   const app = new Hono<WebEnvironment>();
   if (access !== undefined) app.use("/metrics", mayReadMetrics(access)).use("/healthz", requireHost(access));
@@ -30,7 +29,6 @@ function routesOf(deps: ServedBy, access: Access | undefined): Hono<WebEnvironme
   return app;
 }
 
-/** Listens at the configured address. Rejects with a Problem when the port is taken, unless the program goes on. */
 export async function startWebServer(deps: ServedBy): Promise<WebServer> {
   const access = deps.dashboard === undefined ? undefined : new Access(deps.dashboard);
   const server = await listen(routesOf(deps, access), deps);
@@ -45,16 +43,14 @@ export async function startWebServer(deps: ServedBy): Promise<WebServer> {
   };
 }
 
-/** How long until a port that is taken, or a certificate that is of no use, is tried again. */
 const triedAgainAfterMs = 30_000;
 
 type Served = Pick<Hono, "fetch">;
 type Listening = Pick<WebDependencies, "settings" | "clock" | "logger" | "certificate" | "goesOn">;
 
 /**
- * Listens at the configured address, with TLS where a certificate is configured, and never without then. Where that is
- * not possible it rejects with a Problem; where the program goes on all the same, the log says why, and it is tried
- * again until it is.
+ * Listens with TLS if a certificate is configured, never without it. On failure it rejects with a Problem; with
+ * `goesOn` it logs the reason and tries again.
  */
 async function listen(app: Served, deps: Listening): Promise<WebServer> {
   const { host, port } = deps.settings;

@@ -6,12 +6,11 @@ import { toInstant } from "../base/clock.ts";
 import { isJsonObject, type Json } from "../base/canonical-json.ts";
 import { isPrivateMarker } from "../engine/model/references.ts";
 
-/** Longer text from outside is cut. Characters. */
 const mostShown = 2_000;
 
 /**
- * Text from outside as a page shows it: what could turn a line around or be invisible is written out, what is very long
- * is cut and says so, and its direction stays its own.
+ * Text from outside, safe for a page: invisible and direction characters are written out, long text is cut, and its
+ * direction is isolated.
  */
 export function shown(text: string, most = mostShown): Html {
   const cut = text.length > most;
@@ -20,7 +19,6 @@ export function shown(text: string, most = mostShown): Html {
   return html`<bdi>${start}</bdi>${cut ? html`<span class="cut"> … ${rest} more characters</span>` : ""}`;
 }
 
-/** The same for a text of several lines, such as a raw form. */
 export function shownLines(text: string, most = mostShown * 10): Html {
   const cut = text.length > most;
   const lines = (cut ? text.slice(0, most) : text).split("\n").map((line) => printable(line));
@@ -28,7 +26,6 @@ export function shownLines(text: string, most = mostShown * 10): Html {
   return html`<pre dir="ltr" tabindex="0">${lines.join("\n")}${cut ? `\n… ${rest} more characters` : ""}</pre>`;
 }
 
-/** A moment in the zone, with its age; `none` where there is none. */
 export function moment(instant: string | null | undefined, when: When, none = "never"): Html {
   if (instant === null || instant === undefined) return html`<span class="none">${none}</span>`;
   return html`<time datetime="${instant}">${instantText(instant, when)}</time>
@@ -39,7 +36,6 @@ function sinceOrUntil(instant: string, now: string): string {
   return instant > now ? `in ${ageOf(now, instant)}` : `${ageOf(instant, now)} ago`;
 }
 
-/** The zone in which times are shown, and the moment from which ages count. */
 export interface When {
   zone: string;
   now: string;
@@ -49,7 +45,6 @@ export function whenOf({ application, clock }: Pick<Dashboard, "application" | "
   return { zone: application.config.zone, now: toInstant(clock.now()) };
 }
 
-/** JSON for people to read, a private value by the name of its field and of its record alone. */
 export function markedJson(value: Json): Html {
   return shownLines(JSON.stringify(withNames(value), undefined, 2));
 }

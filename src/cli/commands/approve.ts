@@ -46,7 +46,6 @@ export const addApprove: Register = (program, carryOut) => {
     );
 };
 
-/** `approve HOLD`, `approve OPERATION` and `approve --run RUN`: a person releases what is held. */
 async function approveCommand(
   invocation: Invocation,
   id: string | undefined,
@@ -73,7 +72,6 @@ async function approveOperation(invocation: Invocation, id: string, words: Decis
   });
 }
 
-/** What carries out what was approved. */
 function carriesOut({ ofUndo, customer }: { ofUndo: boolean; customer: RecordKey }, what: string): string {
   return ofUndo
     ? `\`crm-sync apply UNDO\`, with the file of the undo, and no other run carries out ${what}`
@@ -96,7 +94,6 @@ async function approveRun(invocation: Invocation, run: string, words: DecisionWo
   });
 }
 
-/** `approve HOLD` and `reject HOLD`: a person's decision on everything that one hold holds. */
 async function holdCommand(
   invocation: Invocation,
   verdict: "approve" | "reject",
@@ -121,7 +118,6 @@ async function holdCommand(
   });
 }
 
-/** `reject HOLD --withdraw`: a person takes a rejection back. */
 async function withdrawCommand(invocation: Invocation, id: string, words: DecisionWords): Promise<ExitCode> {
   const { output, options } = invocation;
   return await withLedger(invocation, async (application) => {

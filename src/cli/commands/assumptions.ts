@@ -22,7 +22,7 @@ export const addAssumptions: Register = (program, carryOut) => {
     .action((row, options) => carryOut((invocation) => acceptCommand(invocation, row, options)));
 };
 
-/** `assumptions`: every row with its standing, or the letter; exit 3 where one is contradicted. */
+/** Exit code 3 if a row is contradicted. */
 async function assumptionsCommand(invocation: Invocation, letter: boolean): Promise<ExitCode> {
   const { output, options } = invocation;
   return await withReader(invocation, async (application) => {
@@ -34,7 +34,7 @@ async function assumptionsCommand(invocation: Invocation, letter: boolean): Prom
   });
 }
 
-/** `assumptions accept ROW`: what rests on the row is sent again by the next run. */
+/** The next run sends again what the row stopped. */
 async function acceptCommand(invocation: Invocation, row: string, words: DecisionWords): Promise<ExitCode> {
   const { output, options } = invocation;
   return await withLedger(invocation, async (application) => {

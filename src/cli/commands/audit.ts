@@ -78,7 +78,6 @@ The file of the ledger is written anew, which takes as long, and as much room, a
     );
 };
 
-/** `audit answer`: what a service said in its own words. */
 async function auditAnswerCommand(invocation: Invocation, id: string, by?: string): Promise<ExitCode> {
   const { output, options } = invocation;
   return await withLedger(invocation, async (application) => {
@@ -93,7 +92,6 @@ async function auditAnswerCommand(invocation: Invocation, id: string, by?: strin
   });
 }
 
-/** `audit verify`: three questions, each answered for itself. */
 async function auditVerifyCommand(
   invocation: Invocation,
   { heads = [], within, key = [] }: { heads?: string[]; within: string; key?: string[] },
@@ -105,7 +103,7 @@ async function auditVerifyCommand(
     if (options.json) output.json(toJson({ ...answer, head: answer.head ?? null }));
     else for (const line of verdictLines(answer)) output.line(withLocalInstants(line, application.config));
     if (!answer.good) return exitCodes.ledgerRefused;
-    // A record that no head is kept of may be cut off anywhere, and nobody would know.
+    // Without a kept head, nobody would notice if the log was cut off.
     const isUnproven = answer.completeness.good === null && answer.entries > 0;
     return isUnproven || answer.freshness.good === false ? exitCodes.recordsRejected : ok;
   });
@@ -150,7 +148,6 @@ function verdictLines({
   ];
 }
 
-/** `audit head`: the last entry, and the tree that ends with it. */
 async function auditHeadCommand(invocation: Invocation): Promise<ExitCode> {
   const { output, options } = invocation;
   return await withReader(invocation, async (application) => {
@@ -166,7 +163,7 @@ async function auditHeadCommand(invocation: Invocation): Promise<ExitCode> {
       output.json({ ...head, ...signed });
       return ok;
     }
-    // One word, and to the millisecond: what reads these lines splits them at spaces.
+    // One word, to the millisecond: scripts split these lines at spaces.
     const at = withInstantsToWrite(head.at, application.config);
     for (const line of [`${head.sequence} ${head.hash}`, `tree ${head.size} ${head.root}`, `at ${at}`])
       output.line(line);
@@ -179,7 +176,6 @@ async function auditHeadCommand(invocation: Invocation): Promise<ExitCode> {
   });
 }
 
-/** `audit export`: every entry as a line of JSON, to a file or to stdout. */
 async function auditExportCommand(invocation: Invocation, out: string | undefined): Promise<ExitCode> {
   const { output } = invocation;
   return await withReader(invocation, async (application) => {
@@ -192,7 +188,6 @@ async function auditExportCommand(invocation: Invocation, out: string | undefine
   });
 }
 
-/** `audit prove`: what proves the entries about one order, to a file or to stdout. */
 async function auditProveCommand(
   invocation: Invocation,
   { order, grownSince: since, out }: { order: string; grownSince?: string; out?: string },

@@ -92,7 +92,6 @@ is refused. It lists the rest that it cannot bring back. If that includes a reco
     .action((options) => carryOut((invocation) => rebuildCommand(invocation, options)));
 };
 
-/** `rebuild [--dry-run]`. */
 async function rebuildCommand(
   invocation: Invocation,
   { dryRun = false, by }: { dryRun?: boolean; by?: string | undefined },

@@ -72,7 +72,7 @@ async function explainCommand(
   });
 }
 
-/** The one stream that has a record with this id; if none has one, that of orders. */
+/** The stream that has a record with this id; otherwise orders. */
 async function streamOf(application: Application, text: string): Promise<Stream> {
   const inquiry = await application.inquiry();
   const key = parseKey(text, application.config.namespace);
@@ -89,7 +89,7 @@ async function streamOf(application: Application, text: string): Promise<Stream>
   });
 }
 
-/** What the record and its customer are called; a person only for whom the audit log names as having seen it. */
+/** Names of the record and its company. A person's name is shown only to somebody whom the audit log names. */
 async function namesOf(
   application: Application,
   { stream, key, record }: ExplainFacts,
@@ -107,8 +107,8 @@ async function namesOf(
 }
 
 /**
- * The story of the record with this id, or else of the one that has it in another namespace, or that an asset number,
- * another number, or the name of a company belongs to; with `privateFor`, who may see names, that of a person too.
+ * The history of a record by id, otherwise by a match in another namespace, an asset number, another number or a
+ * company name. `privateFor`: who may see names; then also by a person's name.
  */
 async function explained(
   application: Application,
@@ -123,7 +123,7 @@ async function explained(
     const people = await searchPeople(application, (question) => question(inquiry), { text, by });
     all.push(...people.filter((person) => person.stream === stream));
   }
-  // Who writes a whole name means nobody whose name only begins so.
+  // A whole name does not mean people whose name only begins with it.
   const whole = all.filter((one) => !isBeginning(one));
   const found = whole.length > 0 ? whole : all;
   const [only, ...others] = found;

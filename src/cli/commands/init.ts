@@ -33,12 +33,11 @@ interface InitOptions {
   template?: string | undefined;
 }
 
-/** What was written, and the sources and streams that it reads, with the lists that they come from. */
 interface Made extends WrittenConfiguration {
   streams: { source: string; stream: string; from: string[] }[];
 }
 
-/** `init`: a configuration that is proposed from lists of the CRM, or made from a template. Never writes over a file. */
+/** Never overwrites a file. */
 async function initCommand(invocation: Invocation, init: InitOptions): Promise<ExitCode> {
   const { output, options } = invocation;
   const path = resolve(options.config ?? "crm-sync.yaml");
@@ -68,7 +67,7 @@ async function initCommand(invocation: Invocation, init: InitOptions): Promise<E
   }
 }
 
-/** It holds no secret, and whoever may read the ledger asks with it. */
+/** The file contains no secret. Everybody who may read the ledger also needs it. */
 function writeConfiguration(path: string, text: string): void {
   try {
     writeFileSync(path, text, { flag: "wx" });

@@ -47,7 +47,6 @@ run reads the enterprise and goes on from there. It is refused during a run (exi
     .action((customer, options) => carryOut((invocation) => unlinkCommand(invocation, customer, options)));
 };
 
-/** `link CUSTOMER ENTERPRISE`. */
 async function linkCommand(
   invocation: Invocation,
   customer: string,
@@ -88,7 +87,6 @@ function linkedText(linked: Linked, dryRun: boolean): string {
   );
 }
 
-/** `unlink CUSTOMER`. */
 async function unlinkCommand(invocation: Invocation, customer: string, words: UnlinkWords): Promise<ExitCode> {
   const { output, options } = invocation;
   return await withApplication(invocation, async (application) => {

@@ -68,7 +68,6 @@ const trialText =
   "The configuration of the sources changed since the last run, so this plan was made in a copy of the ledger. The copy " +
   "is not kept, and a run may still refuse a read that changed too much.";
 
-/** The same plan as it was asked for. */
 function planAgain({ customer, order, source }: ScopeWords): string {
   const scope = Object.entries({ customer, order, source }).flatMap(([name, value]) =>
     value === undefined ? [] : [`--${name} ${typed(value)}`],
@@ -129,7 +128,7 @@ export const addApply: Register = (program, carryOut) => {
     .action((file, chosen) => carryOut((invocation) => applyCommand(invocation, file, chosen)));
 };
 
-/** `apply`: the plan of now; `apply FILE`: a saved plan as it is, or what is chosen of it, each operation once. */
+/** `apply`: the present plan; `apply FILE`: a saved plan, or chosen operations of it, each once. */
 async function applyCommand(
   invocation: Invocation,
   file: string | undefined,
@@ -167,7 +166,6 @@ async function applyCommand(
   });
 }
 
-/** What a person does about what is left of taking a run back. */
 function nextOfUndo({ held }: RunSummary, file: string, undone: string): string[] {
   const holds = held.filter(({ ofUndo }) => ofUndo === true);
   return [

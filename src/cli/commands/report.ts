@@ -66,7 +66,6 @@ interface ReportWords {
   out?: string | undefined;
 }
 
-/** `report KIND`: to files, or its first part to stdout. */
 export async function reportCommand(invocation: Invocation, name: string, words: ReportWords): Promise<ExitCode> {
   const { output, options } = invocation;
   return await withReader(invocation, async (application) => {
@@ -94,7 +93,7 @@ export async function reportCommand(invocation: Invocation, name: string, words:
   });
 }
 
-/** A table alone does not say that its period goes on. */
+/** A table alone does not say that its period is not over. */
 async function noteProvisional(output: Output, { period, asOf }: StatementRequest, now: number): Promise<void> {
   const { isOver } = await import("../../report/statement/period.ts");
   const at = asOf ?? toInstant(now);
@@ -111,7 +110,6 @@ async function* bytesOf(chunks: AsyncIterable<FileChunk>): AsyncGenerator<string
     yield typeof chunk === "string" ? chunk : Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength);
 }
 
-/** Formats that are no text: a terminal would show them as garbage. */
 const binary = ["xlsx"];
 
 function refuseBytes({ stdout }: Pick<Output, "stdout">, format: string, kind: string): void {

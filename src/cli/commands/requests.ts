@@ -44,7 +44,6 @@ customer has an open request for it, all are refused.`,
   }
 };
 
-/** `lock CUSTOMER` and `unlock CUSTOMER`. */
 async function lockCommand(
   invocation: Invocation,
   wanted: LockRequest["wanted"],
@@ -97,7 +96,6 @@ every asset before anything else is sent.`,
     .action((customer, options) => carryOut((invocation) => borrowCommand(invocation, customer, options)));
 };
 
-/** `borrow CUSTOMER`. */
 async function borrowCommand(invocation: Invocation, customer: string, words: LoanWords): Promise<ExitCode> {
   return await withApplication(invocation, async (application) => {
     const { namespace } = application.config;
@@ -143,7 +141,6 @@ run is on (exit 75), and while the outcome of another operation of the customer 
     .action((id, options) => carryOut((invocation) => resetCommand(invocation, id, options)));
 };
 
-/** `staff password ID`: hands the generated password out, once. */
 async function staffPasswordCommand(
   invocation: Invocation,
   id: string,
@@ -165,7 +162,6 @@ async function staffPasswordCommand(
   });
 }
 
-/** `staff reset-password ID`. */
 async function resetCommand(
   invocation: Invocation,
   id: string,

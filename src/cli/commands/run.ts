@@ -68,7 +68,6 @@ function callsOf(text: string, { id, kind }: Pick<BoundJob, "id" | "kind">): num
   return calls;
 }
 
-/** `run JOB`: what the schedule runs, now. */
 async function runCommand(
   invocation: Invocation,
   id: string,

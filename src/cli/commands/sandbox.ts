@@ -29,7 +29,6 @@ interface SandboxCommandOptions {
   seed: number | undefined;
 }
 
-/** `sandbox`: both remote services on this machine, until SIGTERM or Ctrl-C. */
 async function sandboxCommand(invocation: Invocation, options: SandboxCommandOptions): Promise<ExitCode> {
   const { output, signal } = invocation;
   try {

@@ -15,7 +15,6 @@ export const addServe: Register = (program, carryOut) => {
     .action(() => carryOut(serveCommand));
 };
 
-/** `serve`: runs the jobs on their schedule and answers /healthz and /metrics, until SIGTERM or SIGINT. */
 async function serveCommand(invocation: Invocation): Promise<ExitCode> {
   const { output, signal, startWeb } = invocation;
   return await withApplication(invocation, async (application) => {
@@ -40,7 +39,7 @@ export const addLogin: Register = (program, carryOut) => {
     .action(() => carryOut(loginCommand));
 };
 
-/** `login`: whoever may write beside the ledger may decide. */
+/** Anybody who may write beside the ledger may decide. */
 async function loginCommand(invocation: Invocation): Promise<ExitCode> {
   const { output, options } = invocation;
   return await withReader(invocation, async (application) => {
@@ -77,7 +76,7 @@ them.`,
     .action((words) => carryOut((invocation) => resumeCommand(invocation, words)));
 };
 
-/** `pause`: the heading of its output says since when it is paused, by whom and why. */
+/** The heading of the output shows the pause itself. */
 async function pauseCommand(invocation: Invocation, words: DecisionWords): Promise<ExitCode> {
   const { output, options, signal } = invocation;
   return await withLedger(invocation, async (application) => {

@@ -59,17 +59,13 @@ async function settleListCommand(invocation: Invocation): Promise<ExitCode> {
   });
 }
 
-/** What `settle` is told beside the ids of operations. */
 interface SettleWords extends DecisionWords {
   applied: boolean;
   notApplied: boolean;
   run?: string | undefined;
 }
 
-/**
- * `settle ID... --applied|--not-applied`: a person's decisions on operations that reading cannot settle. Each stands
- * for itself.
- */
+/** A person's decisions on operations that reading cannot settle. Each is independent. */
 async function settleCommand(invocation: Invocation, ids: readonly string[], words: SettleWords): Promise<ExitCode> {
   const { output, options } = invocation;
   return await withApplication(invocation, async (application) => {
@@ -88,7 +84,7 @@ async function settleCommand(invocation: Invocation, ids: readonly string[], wor
   });
 }
 
-/** One that cannot be decided is reported and stops no other. The exit code is the worst of them. */
+/** A failing decision is reported and stops no other one. The exit code is the worst. */
 async function settleEach(
   { output, options: { json } }: Invocation,
   application: Application,
@@ -114,7 +110,6 @@ async function settleEach(
   return failures.reduce<ExitCode>((worst, { exitCode }) => worseOf(worst, exitCode), ok);
 }
 
-/** Which operations are meant, and what is decided about each. */
 async function decisionsOf(
   application: Application,
   ids: readonly string[],
@@ -135,7 +130,6 @@ function decisionJson(decided: Decision): JsonObject {
   return { operation: id, state, subject, endpoint, showed };
 }
 
-/** Exit codes, the worst first. */
 const worstFirst: readonly ExitCode[] = [
   exitCodes.ledgerRefused,
   exitCodes.configuration,
@@ -174,7 +168,6 @@ reading shows count by your word, and are marked so. If a field differs, nothing
     .action((record, options) => carryOut((invocation) => resolveCommand(invocation, record, options)));
 };
 
-/** `resolve RECORD --done`. */
 async function resolveCommand(invocation: Invocation, record: string, words: ResolveWords): Promise<ExitCode> {
   const { output, options, signal } = invocation;
   return await withApplication(invocation, async (application) => {
@@ -190,7 +183,6 @@ async function resolveCommand(invocation: Invocation, record: string, words: Res
   });
 }
 
-/** `order:10248`, `staff:portal/7`. */
 function subjectIn(text: string, namespace: string): RecordSubject {
   const colon = text.indexOf(":");
   const stream = streamOf[text.slice(0, Math.max(colon, 0))];

@@ -26,7 +26,7 @@ interface MapOptions {
   showPrivate: boolean;
 }
 
-/** `map`: ends with 3 where a record that it shows would be quarantined, with 7 where the source cannot be read. */
+/** Exit code 3 if a shown record would be quarantined, 7 if the source cannot be read. */
 async function mapCommand(
   invocation: Invocation,
   sourceName: string,
@@ -79,7 +79,6 @@ function nothingFound(source: string, stream: Stream, key: string | undefined): 
     : `source ${source} has no record in ${stream} whose key or id is ${JSON.stringify(key)}`;
 }
 
-/** The source that a person named; throws a Problem that lists what there is. */
 function sourceNamed(application: Application, name: string): Source {
   const sources = application.sources();
   const source = sources.find((item) => item.name === name);
@@ -91,7 +90,6 @@ function sourceNamed(application: Application, name: string): Source {
   );
 }
 
-/** The source and the stream that a person named; throws a Problem that lists what there is. */
 function sourceAndStream(
   application: Application,
   sourceName: string,

@@ -55,7 +55,6 @@ export const addAlerts: Register = (program, carryOut) => {
     .action((channel) => carryOut((invocation) => alertsTestCommand(invocation, channel)));
 };
 
-/** `alerts`: what stood at the last look. */
 async function alertsCommand(invocation: Invocation): Promise<ExitCode> {
   const { output, options } = invocation;
   return await withReader(invocation, async (application) => {
@@ -72,7 +71,7 @@ async function alertsCommand(invocation: Invocation): Promise<ExitCode> {
   });
 }
 
-/** `alerts test`: exit code 1 where a channel did not deliver, or not to everybody. */
+/** Exit code 1 if a channel did not deliver, or not to everybody. */
 async function alertsTestCommand(invocation: Invocation, named: string | undefined): Promise<ExitCode> {
   const { output, options } = invocation;
   return await withLedger(invocation, async (application) => {
@@ -104,7 +103,6 @@ export const addCheck: Register = (program, carryOut) => {
     .action(() => carryOut(checkCommand));
 };
 
-/** `check`: what is good and what is not, with what to do about it. */
 async function checkCommand(invocation: Invocation): Promise<ExitCode> {
   const { output, options, signal } = invocation;
   return await withApplication(invocation, async (application) => {

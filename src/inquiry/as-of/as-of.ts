@@ -9,14 +9,12 @@ import { daysOf, type HistoryKind } from "../../ledger/runs/retention.ts";
 import type { ReadOnlyLedger } from "../read-only-ledger.ts";
 import { operationsAsOf, tablesAsOf, type Stood } from "./tables.ts";
 
-/** The moment that each connection answers as of. */
 const standing = new WeakMap<ReadOnlyLedger, string>();
 
 /**
- * From now on every question on this connection is answered as of a moment in the past (ISO instant in UTC): tables of
- * the same names that only it sees stand before those of the ledger. They are files of SQLite's own that go with the
- * connection, so memory does not grow with the ledger. Throws a usage Problem for a moment before the ledger began, and
- * for one of which retention left too little.
+ * From now on the connection answers as of a past moment (ISO instant in UTC): temporary tables hide those of the
+ * ledger. SQLite keeps them in files, so memory does not grow with the ledger. Throws a usage Problem for a moment
+ * before the ledger began, or with thinned history.
  */
 export function standAsOf(ledger: ReadOnlyLedger, at: string): void {
   const stood = standing.get(ledger);
@@ -37,13 +35,13 @@ export function standAsOf(ledger: ReadOnlyLedger, at: string): void {
   standing.set(ledger, at);
 }
 
-/** Refuses to answer for now on a connection that stands as of a moment in the past. */
+/** Throws if the connection does not answer as of this moment. */
 export function requireStanding(ledger: ReadOnlyLedger, asOf: string | undefined): void {
   const stood = standing.get(ledger);
   if (stood !== asOf) throw new Error(`the connection reads as of ${stood ?? "now"}, and not as of ${asOf ?? "now"}`);
 }
 
-/** What ended is needed to say what stood: kinds of history that nothing else holds. */
+/** History that nothing else contains. */
 const needed = ["observations", "differences", "requests", "readings"] as const satisfies readonly HistoryKind[];
 
 const thinning = z.object({
@@ -65,8 +63,8 @@ function requireKnown(database: Sqlite, at: string): void {
 }
 
 /**
- * Since when everything that is needed is kept to say what stood at a moment; undefined where nothing of it was ever
- * thinned. What books stand on is not thinned once they are closed.
+ * Since when all needed history is kept; undefined if nothing was thinned. The history of a closed period is never
+ * thinned.
  */
 function keptSince(database: Sqlite, at: string): string | undefined {
   const closed = database
@@ -86,7 +84,6 @@ function keptSince(database: Sqlite, at: string): string | undefined {
   return until.toSorted().at(-1);
 }
 
-/** Puts the tables as they stood before those of the ledger. */
 function shadow(database: Sqlite, at: string): void {
   const last = database.prepare<[string], number>(
     "select sequence from audit where at <= ? order by sequence desc limit 1",
@@ -113,7 +110,7 @@ function shadow(database: Sqlite, at: string): void {
     if (table === undefined) throw new Error(`there is no table ${name}`);
     database.exec(table.sql.replace(/^create table/iu, "create temp table"));
     database.exec(`insert into temp."${name}" ${selected}`);
-    // What is unique now need not have been so then, as far as then is known.
+    // Unique now need not have been unique then.
     for (const { sql } of indexes) database.exec(sql.replace(/^create (?:unique )?index /iu, "create index temp."));
   }
   if (tree !== undefined)

@@ -1,30 +1,27 @@
 /**
- * How each table of the ledger is read as of a moment. `:at` stands for that moment as a text of SQL and `:head` for
- * the number of the last audit entry that was there; `t` is the table as it is now.
+ * How each table is read as of a moment. `:at`: the moment as SQL text; `:head`: its last audit entry; `t`: the present
+ * table.
  */
 
-/** A table as it stood: its rows are copied, or shown through a view where none of its indexes can mean the moment. */
+/** Rows are copied. A view is enough if no index of the table depends on the moment. */
 export interface Stood {
   as: "copy" | "view";
-  /** Which rows were there. */
   rows: string;
-  /** What stands in a column, where it is not what stands there now. */
+  /** Columns whose past value differs from the present one. */
   columns?: Readonly<Record<string, string>>;
-  /** The tables that it is copied from, where `t` alone is not enough. */
   from?: string;
 }
 
-/** What is known of a column only as far as is said here. */
 type Known = "now" | Stood;
 
-/** What came later was not there. */
+/** Null if it came after the moment. */
 const later = (column: string): string => `iif(t.${column} > :at, null, t.${column})`;
 
-/** What was written together with `when`. */
+/** Columns that were written together with `when`. */
 const writtenWith = (when: string, ...columns: readonly string[]): Record<string, string> =>
   Object.fromEntries([when, ...columns].map((column) => [column, `iif(t.${when} > :at, null, t.${column})`]));
 
-/** Versions: each is there from `from` on, and ended where it did by then. */
+/** Rows that exist from `from` on and may end. */
 function versions(from: string, ended?: string, others: Readonly<Record<string, string>> = {}): Stood {
   return {
     as: "copy",
@@ -33,7 +30,6 @@ function versions(from: string, ended?: string, others: Readonly<Record<string, 
   };
 }
 
-/** Rows that are only added. */
 function added(at: string): Stood {
   return { as: "view", rows: `t.${at} <= :at` };
 }
@@ -41,13 +37,11 @@ function added(at: string): Stood {
 const theRun = (column: string): string =>
   `iif((select r.started_at from main.run r where r.id = t.${column}) <= :at, t.${column}, null)`;
 
-/** What the last reading of a customer by then said. */
 function lastReading(what: "seen_at" | "complete" | "shown_at", namespace: string, id: string): string {
   return `(select c.${what} from main.customer_reading c where c.customer_namespace = t.${namespace}
     and c.customer_id = t.${id} and c.seen_at <= :at order by c.seen_at desc limit 1)`;
 }
 
-/** The start of the last reading of a stream by then, and its number. */
 const readBefore = (what: "started_at" | "number"): string =>
   `(select r.${what} from main.source_read r where r.source = t.source and r.stream = t.stream and r.started_at <= :at
      order by r.number desc limit 1)`;
@@ -56,14 +50,13 @@ const isSameVersion = "v.version = t.version";
 
 const isOwnCustomer = `${isSameVersion} or t.stream = 'customers'`;
 
-/** The row of what stood of `t` then; the newest, where the clock was set back meanwhile. */
+/** The past row of `t`; the newest, if the clock was set back. */
 const stoodThen = (table: string, ...key: readonly string[]): string => {
   const isOf = (row: string): string => key.map((name) => `${row}.${name} = t.${name}`).join(" and ");
   return `left join main.${table} s on ${isOf("s")} and s.from_at = (select max(w.from_at) from main.${table} w
     where ${isOf("w")} and w.from_at <= :at and (w.to_at is null or w.to_at > :at))`;
 };
 
-/** A record as its version of then has it, as it stood then. */
 const record: Stood = {
   as: "copy",
   from: `main.record t join main.record_version v on v.stream = t.stream and v.namespace = t.namespace and v.id = t.id
@@ -92,7 +85,7 @@ const record: Stood = {
   },
 };
 
-/** A bad row as it was told then. It may be told as waiting since a form before it came. */
+/** A bad row may be known as waiting before a form of it came. */
 const quarantine: Stood = {
   as: "copy",
   from: `main.quarantine t ${stoodThen("quarantine_stood", "id")}`,
@@ -114,8 +107,8 @@ const ofCustomer = (what: "seen_at" | "complete" | "shown_at"): string =>
   lastReading(what, "customer_namespace", "customer_id");
 
 /**
- * What was said of an operation by then, where it changed after that: as it was kept, or else by what
- * `temp.as_of_operation` has of it. The newest of what was kept stands, where the clock was set back meanwhile.
+ * The past state of a changed operation: the kept row, otherwise `temp.as_of_operation`. With a clock that was set
+ * back, the newest kept row counts.
  */
 const wasChanged = "s.id is not null";
 const keptOr = (column: string, otherwise: string): string =>
@@ -144,18 +137,18 @@ const operation: Stood = {
   },
 };
 
-/** The last word on a hold by then, where another one followed. */
+/** The last decision on a hold by the moment, if another one followed. */
 const wordOn = (what: string): string =>
   `(select ${what} from main.audit a where a.subject = 'customer:' || t.customer_namespace || '/' || t.customer_id
      and a.sequence <= :head and (a.kind in ('hold-approved', 'hold-rejected', 'hold-used', 'hold-moot')
        or a.kind = 'rejection-taken-back') and json_extract(a.body, '$.hold') = t.id order by a.sequence desc limit 1)`;
 const thenOf = (column: string, what: string): string => `iif(t.decided_at > :at, ${wordOn(what)}, t.${column})`;
 
-/** How a hold stood by then while it was not over. */
+/** The state of an open hold at the moment. */
 const decidedBy = `coalesce((select case d.verdict when 'approve' then 'approved' when 'reject' then 'rejected' end
   from main.decision d where d.hold_id = t.id and d.at <= :at order by d.id desc limit 1), 'asked')`;
 
-/** What a number was fixed to by then: what it went to since is not known yet. */
+/** The unit of a number at the moment. */
 const fixedThen = (column: string): string =>
   `iif(t.fixed_at > :at, (select e.${column} from main.earlier_number e where e.wire_number = t.wire_number
      and e.fixed_at <= :at and e.left_at > :at order by e.left_at limit 1), t.${column})`;
@@ -167,7 +160,7 @@ const assetNumber = versions("taken_at", undefined, {
   ended_at: `(select iif(said.ended > :at, null, said.ended) from (select ${fixedThen("ended_at")} as ended) said)`,
 });
 
-/** The customers who may have said for whom an order that moved stands: each as the subject of its audit entries. */
+/** Customers whose audit entries may say where a moved order was. */
 const sayers = `(select 'customer:' || t.customer_namespace || '/' || t.customer_id
   union select 'customer:' || t.placed_for_namespace || '/' || t.placed_for_id
   union select 'customer:' || m.customer_namespace || '/' || m.customer_id from main.moved_order m
@@ -176,7 +169,7 @@ const sayers = `(select 'customer:' || t.customer_namespace || '/' || t.customer
       json_extract(f.body, '$.customerId')
     from main.record_version f where f.stream = 'orders' and f.namespace = t.namespace and f.id = t.order_id)`;
 
-/** What the record says of a move of the order `t`: the last one by then, or the first one after it. */
+/** From the audit log about moves of order `t`: the last entry by the moment, or the first after it. */
 const moveSaid = (what: string, entries: string, order: "asc" | "desc"): string =>
   `(select json_extract(c.value, '$.${what}') from main.audit a, json_each(a.body, '$.changes') c
      where a.subject in ${sayers} and ${entries} and a.kind = 'learned'
@@ -185,19 +178,22 @@ const moveSaid = (what: string, entries: string, order: "asc" | "desc"): string 
        and json_extract(c.value, '$.order.id') = t.order_id
      order by a.sequence ${order}, c.key ${order} limit 1)`;
 
-/** For whom an order stood then: to whom it moved last, or else whom it left first after that. */
+/** The customer of an order at the moment: of its last move until then, otherwise the one it left first afterwards. */
 const stoodFor = (column: "customer_namespace" | "customer_id", of: "namespace" | "id"): string =>
   `iif(t.placed_for_id is null, t.${column}, coalesce(${moveSaid(`customer.${of}`, "a.sequence <= :head", "desc")},
     ${moveSaid(`from.${of}`, "a.sequence > :head", "asc")}, t.${column}))`;
 
 const ofOrder = "f.stream = 'orders' and f.namespace = t.namespace and f.id = t.order_id and f.from_at <= :at";
 
-/** When an order had left the customer of `t` in the CRM by then, whom it left again since; null where it had not. */
+/** When an order had left customer `t` by the moment, if it came back and left again later; otherwise null. */
 const leftBefore = `(select min(f.from_at) from main.record_version f where ${ofOrder} and f.version > (
   select max(f.version) from main.record_version f where ${ofOrder} and json_extract(f.body, '$.customerId') =
     t.customer_id and coalesce(json_extract(f.body, '$.customerNamespace'), f.namespace) = t.customer_namespace))`;
 
-/** A customer that an order left: one whom it left again since is there where something of it stood by then. */
+/**
+ * A customer that an order left. If it left again later, the customer counts while something of the order existed
+ * there.
+ */
 const movedOrder: Stood = {
   as: "copy",
   rows: `t.since <= :at or ${leftBefore} is not null and not exists (
@@ -209,18 +205,16 @@ const movedOrder: Stood = {
   columns: { since: `iif(t.since > :at, ${leftBefore}, t.since)`, ended_at: later("ended_at") },
 };
 
-/** Every table of the ledger. `now`: what stands in it is not of a time, or is known only as it is now. */
+/** Every table of the ledger. `now`: it has no time, or only its present content is known. */
 export const tablesAsOf: Readonly<Record<string, Known>> = {
   acknowledged: versions("from_at", "to_at"),
-  // One that ended since is not known any more.
+  // An alert that ended since is no longer known.
   alert: versions("since", "sent_at"),
   alert_told: "now",
   amendment_number: versions("fixed_at", "used_at"),
   applied_plan: added("at"),
-  // One that was approved again since counts from then.
   asset_number: assetNumber,
   assignment: versions("from_at", undefined, writtenWith("to_at", "ended_by")),
-  // How often it was met is known as it is now.
   assumption_met: versions("first_at", undefined, {
     ...writtenWith("accepted_at", "by", "reason"),
     last_at: "min(t.last_at, :at)",
@@ -270,7 +264,7 @@ export const tablesAsOf: Readonly<Record<string, Known>> = {
   }),
   meta: "now",
   moved_order: movedOrder,
-  // A whole reading shows all that stands.
+  // A complete reading shows everything that exists.
   observation: versions("from_at", "to_at", {
     seen_at: `iif(t.seen_at > :at, max(t.from_at, coalesce(${ofCustomer("shown_at")}, '')), t.seen_at)`,
   }),
@@ -284,7 +278,7 @@ export const tablesAsOf: Readonly<Record<string, Known>> = {
       shown_hash: "iif(t.seen_at <= :at, t.shown_hash, null)",
     },
   },
-  // One that closed since is not known any more.
+  // A circuit that closed since is no longer known.
   open_circuit: versions("since"),
   operation,
   operation_stood: added("to_at"),
@@ -298,19 +292,19 @@ export const tablesAsOf: Readonly<Record<string, Known>> = {
     customer_id: stoodFor("customer_id", "id"),
   }),
   platform_customer: "now",
-  // What was erased or thinned since is gone.
+  // Values erased or thinned since are missing.
   private_value: { as: "view", rows: "t.created_at <= :at", columns: { wiped_at: later("wiped_at") } },
   protected_member: added("seen_at"),
   quarantine,
   quarantine_stood: versions("from_at", "to_at"),
-  // One that went on or ended since is not known any more.
+  // A read that continued or ended since is no longer known.
   read_checkpoint: versions("reached_at"),
   read_checkpoint_seen: "now",
   record,
   record_stood: versions("from_at", "to_at"),
   record_tally: "now",
   record_version: { as: "view", rows: "t.from_at <= :at", columns: { to_at: later("to_at") } },
-  // One that was lifted since is not known any more.
+  // A rejection that was withdrawn since is no longer known.
   rejection: versions("at"),
   rejection_stood: versions("from_at", "to_at"),
   run: versions("started_at", undefined, {
@@ -332,10 +326,7 @@ export const tablesAsOf: Readonly<Record<string, Known>> = {
   unread_customer: versions("since", "ended_at"),
 };
 
-/**
- * What had been said by then of each operation that changed since: by the last audit entry about it, or by an attempt
- * that began after that and was still on.
- */
+/** The past state of operations that changed since: from the last audit entry, or from a later attempt in progress. */
 export const operationsAsOf = `create temp table as_of_operation as
   with changed as (
     select t.id, t.created_at, h.created_at as held_at,

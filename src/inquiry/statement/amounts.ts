@@ -10,62 +10,51 @@ import { shareOf } from "../../report/statement/order-form.ts";
 import type { DatedOrder } from "./filters.ts";
 import type { HistoryStep, OrderHistory } from "./order-history.ts";
 
-/** One product in one unit of an asset, by the purchase that brought it. */
 export interface UnitProduct {
   unit: LineUnit;
   asset: Asset<Commitment>;
-  /** Its amount is what it costs in all units of its asset, as agreed last. */
+  /** `amount`: the last agreed price in all units of its asset. */
   product: Product<Commitment>;
   zones: DatedOrder["zones"];
-  /** The packages that it stands in, the outermost first. */
   packages: readonly Package<Commitment>[];
   channelOrderId: string;
-  /** Null where more than one could be meant. */
   licenceOrderId: string | null;
-  /** The unit's share of the product's amount. */
   amount: Money | undefined;
 }
 
-/** By how much something costs more. */
 interface Cost {
   currency: string;
   minor: Exact;
 }
 
-/** What an event did to one product in one unit: it came (1), went (−1) or costs something else (0). */
+/** One product in one unit: added (1), removed (−1) or repriced (0). */
 export interface Moved {
   of: UnitProduct;
   units: 1 | -1 | 0;
-  /** By how much what stands of the order costs more since. */
   amounts: readonly Cost[];
 }
 
 type OrderEvent = "placed" | "adopted" | "amended" | "ended" | "repriced" | "found-gone" | "found-again";
 
-/** Something that happened to an order, with what it did to each product in each unit. */
 export interface OrderChange {
-  /** 0: the placing; else the number of the step. */
+  /** 0: the placing; otherwise the number of the step. */
   number: number;
   at: string;
   event: OrderEvent;
-  /** Who says so; null where nothing was sent or seen, as when amounts changed. */
+  /** Null for a change of amounts, which nobody sent or observed. */
   origin: StepOrigin | null;
   customer: RecordKey;
   channelOrderId: string;
   operationId: string | null;
   moved: readonly Moved[];
-  /** What the whole order costs the customer since then; undefined where nothing of it stands. */
   amount: Money | undefined;
 }
 
 interface StatedOrder {
-  /** What happened, oldest first. */
   changes: OrderChange[];
-  /** What stands for a customer. */
   productsOf: (customer: RecordKey) => UnitProduct[];
 }
 
-/** What happened to an order, and what each event cost of each product in each unit. */
 export function statedOrder(history: OrderHistory): StatedOrder {
   const { placing, steps } = history;
   const shares = new Shares(history.forms);
@@ -86,7 +75,7 @@ function toldOfPlacing({ at, origin, channelOrderId, operationId }: OrderHistory
   return { at, event: origin, origin: origin === "placed" ? "sent" : "found", channelOrderId, operationId };
 }
 
-/** Undefined for a step that only says under which numbers units go on. */
+/** Undefined for a step that only renumbers units. */
 function toldOfStep(step: HistoryStep, { channelOrderId }: OrderHistory["placing"]): Told | undefined {
   const { at, operationId } = step;
   const of = { at, operationId, channelOrderId };
@@ -98,11 +87,9 @@ function toldOfStep(step: HistoryStep, { channelOrderId }: OrderHistory["placing
   return { ...of, event: isFound ? "found-again" : "amended", origin, channelOrderId: step.channelOrderId };
 }
 
-/** Shares what lines cost over the units that stand, step by step. */
 class Shares {
   readonly #forms: OrderHistory["forms"];
   readonly #lines = new Map<DatedOrder, ReadonlyMap<string, FormLine>>();
-  /** What stands for each customer, in the order in which its units came. */
   readonly #standing = new Map<string, Map<LineUnit, StandingProduct[]>>();
   readonly #stated = new Map<StandingProduct, UnitProduct>();
 
@@ -150,7 +137,7 @@ class Shares {
     return [{ of, units: -1, amounts: of.amount === undefined ? [] : [negative(of.amount)] }];
   }
 
-  /** A new price is shared by as many units as the form wants, or by those that stand where they are more. */
+  /** A new price is divided by the number of units in the form, or by the existing units if there are more. */
   #price(customer: RecordKey, lines: readonly LineChange[], form: DatedOrder | undefined): Moved[] {
     return [...Map.groupBy(lines, ({ product }) => product.product.id)].flatMap(([id, priced]) => {
       const units = inOrder(new Set(priced.map(({ unit }) => unit)));
@@ -173,8 +160,8 @@ class Shares {
   }
 
   /**
-   * A unit brings and takes what it costs. Where the form says the same amount of the line for another quantity, it is
-   * shared by as many units as the form wants, or by those that stand where they are more.
+   * If a form has the same amount for another quantity, the amount is divided again: by the form's units, or by the
+   * existing units if there are more.
    */
   #shareAnew(customer: RecordKey, form: DatedOrder | undefined): Moved[] {
     const lines = this.#linesIn(form);
@@ -225,7 +212,6 @@ class Shares {
   }
 }
 
-/** A product of a form of an order, with its asset and the packages around it. */
 type FormLine = Pick<UnitProduct, "asset" | "product" | "packages">;
 
 const noLines: ReadonlyMap<string, FormLine> = new Map();
@@ -247,7 +233,6 @@ function inOrder(units: Iterable<LineUnit>): LineUnit[] {
   return [...units].toSorted((one, other) => one.unit - other.unit);
 }
 
-/** A unit's share of what all units of a line cost. */
 function partOf(amount: Money | undefined, unit: number, units: number): Money | undefined {
   return amount === undefined || units <= 1 ? amount : shareOf(amount, units, unit);
 }
@@ -256,7 +241,7 @@ function negative({ currency, minor }: Money): Money {
   return { currency, minor: minor === 0 ? 0 : -minor };
 }
 
-/** Empty where they are the same. What was paid before is given back where the currency is another one now. */
+/** Empty if both are equal. With another currency, the old amount is returned in full. */
 function difference(from: Money | undefined, to: Money | undefined): Cost[] {
   if (from !== undefined && from.currency === to?.currency)
     return from.minor === to.minor ? [] : [{ currency: to.currency, minor: minus(to.minor, from.minor) }];

@@ -9,7 +9,7 @@ import { formatKey } from "../../crm/keys.ts";
 import type { ReadOnlyLedger } from "../read-only-ledger.ts";
 import type { Cell, PartRow, Row } from "../../report/statement/shape.ts";
 
-/** What a figure is of. Seats of a number that no known order brought are of no product. */
+/** Seats of a number without a known order have no product. */
 export interface EntitlementKey {
   customer: RecordKey;
   licenseType: string | null;
@@ -18,7 +18,6 @@ export interface EntitlementKey {
   product: string | null;
 }
 
-/** So many came (above 0) or went (below 0) at a time, by an operation of ours or without one. */
 export interface Movement {
   key: EntitlementKey;
   measure: Measure;
@@ -28,8 +27,8 @@ export interface Movement {
 }
 
 /**
- * Everything that moved of an order: units and nodes by its events, and seats for as long as both the product and the
- * assignment of its number stood. The order counts as placed at `placedAt`, and nothing of it happens before.
+ * All movements of an order. A seat exists while both the product and the assignment of its number exist. Nothing
+ * happens before `placedAt`.
  */
 export function* movementsOf(
   history: OrderHistory,
@@ -55,7 +54,6 @@ export function* movementsOf(
   }
 }
 
-/** What a product of a customer counts under. */
 export function keyOf(
   customer: RecordKey,
   licenseType: string,
@@ -64,17 +62,14 @@ export function keyOf(
   return { customer, licenseType, gmsPid: gmsPid ?? null, appKey: appKey ?? null, product: name };
 }
 
-/** What is counted of each measure: by events, and by what stands at the beginning and at the end. */
 const counted = ["opening", "granted", "revoked", "adjusted", "standing_from", "standing_to"] as const;
 type Counted = (typeof counted)[number];
 
 const figureNames = measures.flatMap((measure) => counted.map((figure) => `${measure}_${figure}`));
 const keyNames = ["namespace", "customer_id", "license_type", "gms_pid", "app_key", "product", "branch"] as const;
 
-/** Sums in memory before they are written to the table. */
 const mostSums = 5000;
 
-/** Branches of a customer: at the end of the period, and when something happened. */
 type BranchOf = (customer: RecordKey) => string | null;
 
 interface Sum {
@@ -86,8 +81,8 @@ interface Sum {
 let tables = 0;
 
 /**
- * Figures of entitlements in a table of the connection, in a file of SQLite's own: memory does not grow with the number
- * of customers. Nothing is written to the ledger.
+ * Figures in a temporary table, in a file of SQLite: memory does not grow with the number of customers. The ledger is
+ * never written.
  */
 export class EntitlementTable {
   readonly #ledger: ReadOnlyLedger;
@@ -98,7 +93,6 @@ export class EntitlementTable {
   readonly #parts: string;
   readonly #seats: string;
   readonly #sums = new Map<string, Sum>();
-  /** The table of the sums, once all figures are in. */
   readonly name: string;
 
   constructor(ledger: ReadOnlyLedger, branchAtEnd: BranchOf) {
@@ -128,7 +122,6 @@ export class EntitlementTable {
     this.#hasSeat = prepared.hasSeat;
   }
 
-  /** Adds to a figure of a customer's product in a branch. */
   add(of: { key: EntitlementKey; branch: string | null }, measure: Measure, figure: Counted, count: number): void {
     const { key, branch } = of;
     const { customer, licenseType, gmsPid, appKey, product } = key;
@@ -142,7 +135,6 @@ export class EntitlementTable {
     sum.figures[at] = (sum.figures[at] ?? 0) + count;
   }
 
-  /** Notes a seat that an order of the customer brought. */
   addSeat({ assetNumber, customer }: Assignment): void {
     this.#addSeat.run(assetNumber, formatKey(customer));
   }
@@ -151,7 +143,6 @@ export class EntitlementTable {
     return this.#hasSeat.get(assetNumber, formatKey(customer)) !== undefined;
   }
 
-  /** Writes what was added. */
   flush(): void {
     this.#ledger.reading(() => {
       for (const { key, branch, figures } of this.#sums.values()) {
@@ -164,7 +155,6 @@ export class EntitlementTable {
     this.#sums.clear();
   }
 
-  /** Adds up what was written, of one branch where only that is asked for. */
   finish(branch: string | undefined): void {
     this.flush();
     const keys = keyNames.join(", ");
@@ -184,7 +174,6 @@ export class EntitlementTable {
     });
   }
 
-  /** The rows of a query over the sums. */
   rows<Row>(query: string): Generator<Row, void, void> {
     return this.#ledger.rows(sql.raw<Row>(query));
   }
@@ -198,7 +187,6 @@ export class EntitlementTable {
   }
 }
 
-/** What stands at the end of a period, by what stood before and what happened. */
 function closing(measure: Measure): string {
   return `${measure}_opening + ${measure}_granted - ${measure}_revoked + ${measure}_adjusted`;
 }
@@ -207,7 +195,7 @@ function placeOf(measure: Measure, figure: Counted): number {
   return measures.indexOf(measure) * counted.length + counted.indexOf(figure);
 }
 
-/** What is left in a branch by the end of a period moved on with its customer. */
+/** The rest in an old branch moves with its customer to the branch at the end. */
 function movedAway(figures: readonly number[]): { left: number[]; came: number[] } {
   const left = [...figures];
   const came = figures.map(() => 0);
@@ -223,7 +211,6 @@ function movedAway(figures: readonly number[]): { left: number[]; came: number[]
 const productKey = ["license_type", "gms_pid", "app_key", "product"] as const;
 const shown = ["opening", "granted", "revoked", "adjusted", "closing"] as const;
 
-/** Each part that adds up, with what it adds up for and the order of its rows. */
 const sums = [
   { part: "entitlements", of: ["customer", ...productKey, "branch"] },
   { part: "by_product", of: productKey },
@@ -235,7 +222,6 @@ const figures = measures.flatMap((measure) => shown.map((figure) => `${measure}_
 const standing = measures.flatMap((measure) => [`${measure}_standing_from`, `${measure}_standing_to`]);
 const isSomething = [...figures, ...standing].map((name) => `e.${name} <> 0`).join(" or ");
 
-/** What two figures are compared at. */
 const moments = [
   { moment: "opening", events: "opening", standing: "standing_from" },
   { moment: "closing", events: "closing", standing: "standing_to" },
@@ -245,7 +231,6 @@ const isDifferent = measures
   .flatMap((measure) => moments.map((of) => `e.${measure}_${of.events} <> e.${measure}_${of.standing}`))
   .join(" or ");
 
-/** The parts of the statement from the sums of its figures. */
 export function* entitlementParts(table: EntitlementTable): Generator<PartRow, void, void> {
   const from = `from (select namespace || '/' || customer_id as customer, * from ${table.name}) e`;
   for (const { part, of } of sums) {
@@ -259,13 +244,11 @@ export function* entitlementParts(table: EntitlementTable): Generator<PartRow, v
   yield* rowsCompared(table, from);
 }
 
-/** The sums of everything, by events and by what stands. */
 function* sumsCompared(table: EntitlementTable, from: string): Generator<PartRow, void, void> {
   const all = [...figures, ...standing].map((name) => `coalesce(sum(e.${name}), 0) as ${name}`).join(", ");
   for (const row of table.rows<Row>(`select ${all} ${from}`)) yield* compared(row, {}, () => true);
 }
 
-/** Rows of the entitlements of which something differs. */
 function* rowsCompared(table: EntitlementTable, from: string): Generator<PartRow, void, void> {
   const keys = ["customer", ...productKey, "branch"] as const;
   const order = keys.map((name) => `e.${name}`).join(", ");

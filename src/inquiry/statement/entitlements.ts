@@ -17,7 +17,6 @@ import { orderHistory, type OrderHistory } from "./order-history.ts";
 import { foldOrder } from "../../resources/order/fold.ts";
 import type { StandingUnit } from "../../resources/order/model.ts";
 
-/** The statement of entitlements: figures of one order after another go into a table, which is added up by SQLite. */
 export function* entitlementsRows(ledger: ReadOnlyLedger, request: StatementRequest): Generator<PartRow, void, void> {
   const then = customersThen(ledger);
   const table = new EntitlementTable(ledger, (customer) => then.branchBefore(customer, request.period.to));
@@ -45,7 +44,7 @@ const ordersAfter = asked<After, RecordKey>(`select p.namespace, p.order_id as i
         and s.forgotten_at is null and s.customer_namespace = @ofNamespace and s.customer_id = @ofId))
   order by p.namespace, p.order_id limit @page`);
 
-/** The keys of placed orders, by page: between two pages other statements may write to tables of their own. */
+/** Pages, so that other statements can write temporary tables between them. */
 function* placedOrders(ledger: ReadOnlyLedger, customer: string | undefined): Generator<RecordKey, void, void> {
   const of = customer === undefined ? undefined : parseKey(customer);
   let last: RecordKey | undefined = { namespace: "", id: "" };
@@ -58,7 +57,6 @@ function* placedOrders(ledger: ReadOnlyLedger, customer: string | undefined): Ge
   }
 }
 
-/** Counts what moved before and in a period, and what stands at its two ends. */
 class Count {
   readonly #table: EntitlementTable;
   readonly #then: CustomersThen;
@@ -82,14 +80,14 @@ class Count {
     const isOfSource = filters.source === undefined || history.source === filters.source;
     const movements = movementsOf(history, at, (owners) => (held = assignmentsOf(ledger, owners)));
     for (const movement of movements) if (isOfSource) this.#move(movement);
-    // Whichever source gives the order, what was assigned of it is of an order.
+    // Seats of any order count here, whatever source the order has.
     for (const assignments of held.values()) for (const one of assignments) this.#table.addSeat(one);
     if (!isOfSource) return;
     const placed = { ...history, placing: { ...history.placing, at } };
     for (const end of ["from", "to"] as const) this.#stand(placed, held, period[end], `standing_${end}`);
   }
 
-  /** A seat of an asset number that no known order of anybody brought; `source` is that of the staff record. */
+  /** A seat of an asset number that no known order brought. `source`: of the staff record. */
   seat(assignment: Assignment, source: string | null): void {
     const { filters, period } = this.#request;
     const { customer, from, to, isGranted, isRevoked } = assignment;
@@ -148,20 +146,18 @@ class Count {
   }
 }
 
-/** Whether an assignment stood for a customer before a moment, to which its end does not belong. */
 function isHeld({ from, to, customer }: Assignment, of: RecordKey, moment: string): boolean {
   return isSameKey(customer, of) && from < moment && (to === null || to >= moment);
 }
 
-/** Units of an order that stand for a customer at a moment. */
 interface StandingAt {
   customer: RecordKey;
   units: readonly StandingUnit[];
 }
 
 /**
- * What stood of an order before a moment, for each customer that it was ever for, as everything that amends orders sees
- * it. Nothing is known of a form that is not kept any more. Numbers are looked up where `withNumbers` says so.
+ * What existed of an order before a moment, by customer; nothing for a form that is no longer kept.
+ * `withNumbers` includes asset numbers.
  */
 function standingBefore(history: OrderHistory, moment: string, withNumbers: boolean): StandingAt[] {
   const { placing } = history;

@@ -26,7 +26,7 @@ import { crmDate } from "../../report/crm-date.ts";
 import { customersThen, zonesIn } from "./filters.ts";
 import { requireBalanced } from "../../report/statement/cells.ts";
 
-/** Rows of the statement: what there is is asked for three times, for the summary, the exceptions and the orders. */
+/** The exceptions are read three times: for the summary, the rows and the orders. */
 export async function* exceptionRows(
   ledger: ReadOnlyLedger,
   request: StatementRequest,
@@ -72,7 +72,6 @@ const lastSignOff = asked<
   { by: string; at: string; reason: string }
 >("select by, at, reason from sign_off where period = @period and blocker = @blocker and facts = @facts");
 
-/** What it is signed off by, and who took it as it is. */
 function signOffOf(ledger: ReadOnlyLedger, period: string, exception: StatedException): Row {
   const id = { sign_off_id: signOffId(exception) };
   const [signed] = signedAs(exception).flatMap(({ id: blocker, facts }) =>
@@ -84,8 +83,8 @@ function signOffOf(ledger: ReadOnlyLedger, period: string, exception: StatedExce
 }
 
 /**
- * Those of these ids that stand for something which was open at the end of a period and stands in the way of nothing: a
- * row in quarantine, a record that waits, a refusal; each as it can be signed off.
+ * The exceptions with these ids that were open at the end of a period and do not block its close, as they can be signed
+ * off.
  */
 export async function acceptable(ledger: ReadOnlyLedger, period: Period, ids: readonly string[]): Promise<Signable[]> {
   const found: Signable[] = [];
@@ -105,12 +104,11 @@ function customerOf(facts: ExceptionFacts): RecordKey | null {
     case "run":
       return null;
     default:
-      // What the pool is for is for no customer.
+      // An operation for the pool has no customer.
       return facts.row.customer?.id === "" ? null : facts.row.customer;
   }
 }
 
-/** Who can end what is open: by its code where it has one, else who decides what is held, parked or was broken off. */
 function actorOf(facts: ExceptionFacts): Actor | null {
   switch (facts.kind) {
     case "quarantined":
@@ -138,20 +136,18 @@ interface OrderRow extends RecordKey {
   date_zones: string | null;
 }
 
-/** The newest usable form of an order `r` that was there before a moment. */
 const formThen = `v.stream = r.stream and v.namespace = r.namespace and v.id = r.id
   and v.version = (select max(f.version) from record_version f where f.stream = r.stream and f.namespace = r.namespace
     and f.id = r.id and f.from_at < @to)`;
 
-/** An order with that form. */
 const theOrder = asked<RecordKey & { to: string }, OrderRow>(
   `select r.namespace, r.id, v.body, v.date_zones from record r join record_version v on ${formThen}
    where r.stream = 'orders' and r.namespace = @namespace and r.id = @id`,
 );
 
 /**
- * What waits where its customer does: its orders that were there at a moment and not placed. They are found by the
- * customer, and not by going through all orders.
+ * The orders of a waiting customer: present at a moment and not placed. `+r.stream` makes SQLite use the index by
+ * customer.
  */
 const notPlacedOf = asked<RecordKey & { to: string }, OrderRow>(
   `select r.namespace, r.id, v.body, v.date_zones from record r join record_version v on ${formThen}
@@ -164,7 +160,6 @@ const notPlacedOf = asked<RecordKey & { to: string }, OrderRow>(
    order by r.namespace, r.id`,
 );
 
-/** The orders of what a hold held back before a moment, each once. */
 const heldOrders = asked<{ id: string; before: string }, RecordKey>(
   `with ${askedBefore} select i.value ->> 'namespace' as namespace, i.value ->> 'id' as id
      from asked h, json_each(h.records) i where i.value ->> 'stream' = 'orders'
@@ -173,7 +168,6 @@ const heldOrders = asked<{ id: string; before: string }, RecordKey>(
    order by 1, 2`,
 );
 
-/** The orders that an exception concerns, of a period that ends at `to`. */
 function concerned(ledger: ReadOnlyLedger, facts: ExceptionFacts, to: string): OrderRow[] {
   switch (facts.kind) {
     case "quarantined":
@@ -224,7 +218,6 @@ const sourceOf = Object.fromEntries(
   ]),
 );
 
-/** Whether an exception is of the source that is asked for: a run is of none. */
 function isOfSource(ledger: ReadOnlyLedger, facts: ExceptionFacts, { source }: Filters): boolean {
   if (source === undefined) return true;
   const isFrom = (stream: Stream, key: RecordKey): boolean =>
@@ -245,7 +238,7 @@ function isOfSource(ledger: ReadOnlyLedger, facts: ExceptionFacts, { source }: F
   }
 }
 
-/** What was signed off so that a period could be closed, in the order of its audit entries. */
+/** Empty with any filter. Ordered by audit entry. */
 function* signOffRows(ledger: ReadOnlyLedger, { period, filters }: StatementRequest): Generator<PartRow, void, void> {
   if (Object.values(filters).some((filter) => filter !== undefined)) return;
   const said = (field: string) => sql`json_extract(a.body, ${sql.lit(`$.${field}`)})`;

@@ -8,18 +8,15 @@ import { stored } from "../../ledger/database/damage.ts";
 import type { KeptOrder } from "../../engine/model/desired.ts";
 import { periodDays } from "../../report/statement/period.ts";
 
-/** So many are named to somebody who asked for one that there is not. */
 const mostNamed = 5;
 
-/** Where the values of a filter stand: whether the one asked for is there, and those that it may be. */
 interface Known {
   what: string;
   isKnown: RawBuilder<{ found: number }>;
-  /** Every value, each once or more. */
   values: RawBuilder<{ value: string }>;
 }
 
-/** Throws a usage Problem for a source, customer, branch or product that the ledger knows nothing of. */
+/** Throws a usage Problem for a source, customer, branch or product that the ledger does not know. */
 export function requireFilters(ledger: ReadOnlyLedger, filters: Filters): void {
   const { source, customer, branch, product } = filters;
   if (source !== undefined) requireKnown(ledger, source, sources(source));
@@ -41,7 +38,6 @@ function unknown(what: string, asked: string, names: readonly string[]): Problem
   );
 }
 
-/** The values that are most like the one asked for, the likest first; of others the first ones. */
 function near(asked: string, rows: Iterable<{ value: string }>): string[] {
   const best = new Map<string, number>();
   for (const { value } of rows) {
@@ -61,7 +57,6 @@ function farthestFirst([left, far]: [string, number], [right, farther]: [string,
   return farther - far || (left < right ? 1 : -1);
 }
 
-/** How many characters have to be changed, added or left out to make one text of another. */
 function distance(from: string, to: string): number {
   let row = Array.from({ length: to.length + 1 }, (_, index) => index);
   for (let index = 0; index < from.length; index += 1) {
@@ -103,7 +98,6 @@ const branches = (asked: string): Known => ({
   values: sql`select distinct json_extract(v.body, '$.branchCode') as value from ${newest("customers")}`,
 });
 
-/** The same product may be named by its number or by its application key. */
 const products = (asked: string): Known => ({
   what: "product",
   isKnown: sql`select 1 as found from record_version v, json_each(v.body, '$.instances') i where v.stream = 'orders'
@@ -113,7 +107,6 @@ const products = (asked: string): Known => ({
     where coalesce(json_extract(i.value, '$.gmsPid'), json_extract(i.value, '$.appKey')) is not null`,
 });
 
-/** The branch of a customer, as the newest usable form of it says. */
 export function branchOf(customer: Record<"namespace" | "id", RawBuilder<unknown>>): RawBuilder<string | null> {
   return sql<string | null>`(select branch_form.body ->> '$.branchCode' from record branch_owner
     join record_version branch_form on branch_form.stream = branch_owner.stream
@@ -123,7 +116,7 @@ export function branchOf(customer: Record<"namespace" | "id", RawBuilder<unknown
       and branch_owner.id = ${customer.id})`;
 }
 
-/** The branch that a customer had at a moment, or else first. */
+/** The branch of a customer at a moment, otherwise its first one. */
 export function branchThen(
   customer: Record<"namespace" | "id", RawBuilder<unknown>>,
   at: RawBuilder<unknown>,
@@ -136,7 +129,6 @@ export function branchThen(
     (select branch_form.body ->> '$.branchCode' ${form} order by branch_form.version limit 1))`;
 }
 
-/** What a filter says of a customer, as a condition; nothing where it says nothing. */
 export function ofCustomer(
   { customer, branch }: Filters,
   of: Record<"namespace" | "id", RawBuilder<unknown>>,
@@ -147,22 +139,19 @@ export function ofCustomer(
   return branch === undefined ? sql<boolean>`(${named})` : sql<boolean>`(${named} and ${ownBranch} = ${branch})`;
 }
 
-/** Whether an order's record comes from the source that is asked for. */
 export function ofSource({ source }: Filters, column: RawBuilder<unknown>): RawBuilder<boolean> {
   return source === undefined ? sql<boolean>`1` : sql<boolean>`${column} = ${source}`;
 }
 
-/** A form of an order with the zones of its local dates. */
 export type DatedOrder = KeptOrder & { zones: DateZones | undefined };
 
-/** The zones of the local dates of a form, as they are kept. */
 export function zonesIn(kept: string | null | undefined): DateZones | undefined {
   return kept === null || kept === undefined ? undefined : stored<DateZones>(kept);
 }
 
 /**
- * Whether an order belongs to a period: by `happened`, or by the date that its form `v` has of the CRM, where it has
- * one; a local date is where its day is.
+ * Whether an order belongs to a period: by `happened`, or by the CRM date of its form `v` if there is one. A local date
+ * counts by its day.
  */
 export function isWithin(period: Period, by: PeriodBy, happened: RawBuilder<unknown>): RawBuilder<unknown> {
   const { from, to } = period;
@@ -175,13 +164,10 @@ export function isWithin(period: Period, by: PeriodBy, happened: RawBuilder<unkn
   return sql`iif(${zone} is null, ${at} >= ${from} and ${at} < ${to}, ${day} >= ${first} and ${day} < ${after})`;
 }
 
-/** Who looked after a customer and where it stood at some time, or else first. */
 export interface CustomersThen {
-  /** The code of its branch when something happened. */
   branchAt(this: void, customer: RecordKey, instant: string): string | null;
-  /** The code of its branch at the end of a time, to which the moment itself does not belong. */
+  /** The moment itself is excluded. */
   branchBefore(this: void, customer: RecordKey, moment: string): string | null;
-  /** The enterprise that it was linked with when something happened. */
   enterpriseAt(this: void, customer: RecordKey, instant: string): string | null;
 }
 
@@ -196,10 +182,8 @@ const branchesOf = asked<RecordKey, Since>(`select c.from_at as since, c.body ->
 const enterprisesOf = asked<RecordKey, Since>(`select k.from_at as since, k.enterprise_global_id as value
   from link k where k.namespace = @namespace and k.customer_id = @id order by k.from_at`);
 
-/** Customers of whom is kept what was read: one customer is asked about many times. */
 const mostKept = 2000;
 
-/** The branches and enterprises of customers through time. */
 export function customersThen(ledger: ReadOnlyLedger): CustomersThen {
   const branches = latest((customer) => branchesOf(ledger, customer));
   const enterprises = latest((customer) => enterprisesOf(ledger, customer));

@@ -22,7 +22,6 @@ interface AssignmentRow {
   beganAt: string;
 }
 
-/** Beginnings and ends of assignments in a period, in the order of time. */
 export function* licenceRows(
   ledger: ReadOnlyLedger,
   { period, filters }: StatementRequest,
@@ -62,7 +61,7 @@ export function* licenceRows(
   }
 }
 
-/** What the number was fixed to when the seat began: `e` before it went to another unit, else `n` as it is now. */
+/** The unit of the number when the seat began: `e` before it went to another unit, otherwise `n`. */
 function of(column: "namespace" | "order_id" | "instance_id"): RawBuilder<unknown> {
   return sql`iif(e.wire_number is null, ${sql.ref(`n.${column}`)}, ${sql.ref(`e.${column}`)})`;
 }
@@ -89,7 +88,6 @@ function assignments(
       and ${product === undefined ? sql`1` : holds(product)}`;
 }
 
-/** The asset of the number has the product in a form of its order that something was bought from. */
 function holds(product: string): RawBuilder<unknown> {
   return sql`exists (
     select 1 from record_version v, json_each(v.body, '$.instances') x

@@ -12,14 +12,12 @@ import { sql, type RawBuilder } from "kysely";
 import { parseKey } from "../../crm/keys.ts";
 import type { Filters, StatementRequest } from "../../report/statement/shape.ts";
 
-/** Everything that happened to one order, oldest first. */
 export interface OrderHistory extends OrderPast {
-  /** The source that gives the order. */
   source: string | null;
   placing: OrderPast["placing"] & {
     at: string;
     origin: "placed" | "adopted";
-    /** The form that it was placed with; undefined where that is not kept any more. */
+    /** The placed form; undefined if it is no longer kept. */
     form: DatedOrder | undefined;
     operationId: string | null;
   };
@@ -27,10 +25,8 @@ export interface OrderHistory extends OrderPast {
   steps: readonly HistoryStep[];
 }
 
-/** A step with its time, its operation and the form that it was made from, or else the CRM's form at that time. */
 export type HistoryStep = OrderStep & { at: string; operationId: string | null; form: DatedOrder | undefined };
 
-/** An order that was placed, as one row has it. */
 interface PlacedRow {
   namespace: string;
   id: string;
@@ -77,13 +73,12 @@ const placedOrder = asked<RecordKey, PlacedRow>(`select p.namespace, p.order_id 
 const numberColumns = `n.wire_number as number, n.instance_id as instanceId, n.unit,
     n.customer_namespace as customerNamespace, n.customer_id as customerId, n.ended_at as endedAt, n.fixed_at`;
 
-/** Those that units of the order have, or had before the number went to another unit. */
 const numbersOf = asked<RecordKey, NumberRow>(`select ${numberColumns} from asset_number n
   where n.namespace = @namespace and n.order_id = @id and n.fixed_at is not null and n.wire_number is not null
   union all select ${numberColumns} from earlier_number n where n.namespace = @namespace and n.order_id = @id
   order by fixed_at, number`);
 
-/** Everything that the ledger knows to have happened to an order; undefined where it is not placed. */
+/** Undefined if the order is not placed. */
 export function orderHistory(ledger: ReadOnlyLedger, { namespace, id }: RecordKey): OrderHistory | undefined {
   const [row] = placedOrder(ledger, { namespace, id });
   return row === undefined ? undefined : historyOf(ledger, row);
@@ -121,7 +116,6 @@ function historyOf(ledger: ReadOnlyLedger, row: PlacedRow): OrderHistory {
   };
 }
 
-/** Each form is read once, whatever was made from it. */
 function formsOf(
   rows: readonly (Pick<PlacedRow, "body" | "zones"> & { version: number | null })[],
 ): ReadonlyMap<number, DatedOrder> {
@@ -133,8 +127,8 @@ function formsOf(
 }
 
 /**
- * The number that was fixed first to a unit of the order, for a customer. An adopted order has none fixed: then a unit
- * has the number under which the platform shows its product.
+ * The first number of a unit for a customer. An adopted order has no fixed numbers; its units get the observed numbers
+ * of their products.
  */
 function numbers(
   ledger: ReadOnlyLedger,
@@ -151,7 +145,7 @@ function numbers(
     const { rows, fixed } = read;
     const own = fixed.get(JSON.stringify([instanceId, unit]))?.find(
       (item) =>
-        // A number that was given up before the call was not placed.
+        // A number that ended before the call was not placed.
         (item.endedAt === null || item.endedAt > at) &&
         (item.customerNamespace ?? customer.namespace) === customer.namespace &&
         (item.customerId ?? customer.id) === customer.id,
@@ -166,20 +160,18 @@ function numbers(
   };
 }
 
-/** An event of an order: `number` is that of its step, and 0 for its placing. */
 type EventRow = RecordKey & { at: string; number: number };
 
 type Wanted = Pick<StatementRequest, "period" | "by" | "filters">;
 
-/** For whom an order was placed, whoever it stands for since it moved. */
+/** The customer of the placing, before any move. */
 const placedFor = sql`coalesce(p.placed_for_namespace, p.customer_namespace) as customerNamespace,
   coalesce(p.placed_for_id, p.customer_id) as customerId`;
 
-/** A step that only says under which numbers units go on is no event. */
+/** A step that only renumbers units is not an event. */
 const isEvent = sql`not (s.kind = 'bought' and not exists (select 1 from json_each(s.items) i
   where json_array_length(i.value, '$.products') + json_array_length(i.value, '$.packages') > 0))`;
 
-/** What limits the events of orders; the branch and the product are looked at where they are known. */
 function within(filters: Filters): RawBuilder<unknown> {
   const { source, customer } = filters;
   const key = customer === undefined ? undefined : parseKey(customer);
@@ -189,7 +181,7 @@ function within(filters: Filters): RawBuilder<unknown> {
     and ${key === undefined ? sql`1` : sql`e.customerNamespace = ${key.namespace} and e.customerId = ${key.id}`}`;
 }
 
-/** The sign keeps SQLite from going through all orders by an index on something else. */
+/** The `+` keeps SQLite from using another index and reading all orders. */
 function eventsIn({ period, by }: Wanted): RawBuilder<unknown> {
   const { from, to } = period;
   const form = sql`left join record_version v on v.stream = 'orders' and v.namespace = p.namespace
@@ -202,7 +194,6 @@ function eventsIn({ period, by }: Wanted): RawBuilder<unknown> {
     where s.forgotten_at is null and s.at >= ${from} and s.at < ${to} and ${isEvent}`;
 }
 
-/** Events of orders in a period, in the order of time. */
 export function orderEventsIn(ledger: ReadOnlyLedger, wanted: Wanted): Generator<EventRow, void, void> {
   const query = sql<EventRow>`select e.at, e.namespace, e.id, e.number from (${eventsIn(wanted)}) e
     where ${within(wanted.filters)} order by e.at, e.namespace, e.id, e.number`;
@@ -211,9 +202,7 @@ export function orderEventsIn(ledger: ReadOnlyLedger, wanted: Wanted): Generator
 
 interface OrderInPeriod extends RecordKey {
   customer: RecordKey;
-  /** Numbers of its events. */
   events: readonly number[];
-  /** When the last one was. */
   at: string;
 }
 
@@ -224,7 +213,6 @@ type OrderRow = RecordKey & {
   at: string;
 };
 
-/** Orders with events in a period, by their key and then by customer. */
 export function* ordersWithEventsIn(ledger: ReadOnlyLedger, wanted: Wanted): Generator<OrderInPeriod, void, void> {
   const query = sql<OrderRow>`select e.namespace, e.id, e.customerNamespace, e.customerId,
       json_group_array(e.number) as events, max(e.at) as at

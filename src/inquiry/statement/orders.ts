@@ -22,18 +22,15 @@ import { sidesOf } from "../../report/statement/period.ts";
 
 type Dates = ReturnType<typeof localDates>;
 
-/** What every row is told with. */
 interface Words {
   dates: Dates;
   customers: CustomersThen;
 }
 
-/** The same for what is asked. */
 function wordsOf(ledger: ReadOnlyLedger, { period }: StatementRequest): Words {
   return { dates: localDates(period.zone), customers: customersThen(ledger) };
 }
 
-/** The statement of orders, part by part. Of an order no more is held than its own history. */
 export function* ordersRows(ledger: ReadOnlyLedger, request: StatementRequest): Generator<PartRow, void, void> {
   const words = wordsOf(ledger, request);
   for (const { row } of orderLines(ledger, request, words)) yield { part: "lines", row };
@@ -41,14 +38,13 @@ export function* ordersRows(ledger: ReadOnlyLedger, request: StatementRequest): 
   for (const row of licenceRows(ledger, request, words)) yield { part: "licences", row };
 }
 
-/** A line, when it happened, and by which date of the CRM it is counted: that of its order, where that was placed. */
+/** A line with its time. `dated`: the CRM date that counts it, only for a placing. */
 interface StatedLine {
   row: Row;
   at: string;
   dated: CrmDate | null;
 }
 
-/** Lines by the time of their event. */
 function* orderLines(
   ledger: ReadOnlyLedger,
   request: StatementRequest,
@@ -79,7 +75,6 @@ function* orderLines(
   }
 }
 
-/** One row for each order and customer, by the key of the order. */
 function* orderRows(ledger: ReadOnlyLedger, request: StatementRequest, words: Words): Generator<Row, void, void> {
   const { filters } = request;
   for (const { events, at, customer, ...order } of ordersWithEventsIn(ledger, request)) {
@@ -107,7 +102,6 @@ function* orderRows(ledger: ReadOnlyLedger, request: StatementRequest, words: Wo
   }
 }
 
-/** An order with everything that happened to it, each by the number of its step. */
 interface Followed {
   history: OrderHistory;
   changes: ReadonlyMap<number, OrderChange>;
@@ -115,10 +109,10 @@ interface Followed {
   seats: Seats;
 }
 
-/** Seats at the end of the period, by what brought their product into its unit. */
+/** Seats at the end of the period, by the movement that brought the product. */
 type Seats = ReadonlyMap<Moved, number>;
 
-/** So much is remembered of orders that more than one event of a period is of: each order is followed once. */
+/** Orders with several events in a period are followed only once. */
 const mostFollowed = 20_000;
 
 function followedOf(
@@ -138,7 +132,6 @@ function followedOf(
   return { value, weight: changes.reduce((sum, { moved }) => sum + 1 + moved.length, 0) };
 }
 
-/** Each seat that stands at the end of the period, as the entitlements count it. */
 function seatsAtEnd(
   ledger: ReadOnlyLedger,
   { history, changes }: { history: OrderHistory; changes: readonly OrderChange[] },
@@ -152,19 +145,17 @@ function seatsAtEnd(
   return seats;
 }
 
-/** Whether every form that something of an order was bought from by an event is kept: else what stands is not known. */
+/** Whether all forms of purchases up to an event are kept. Otherwise the order's contents are not known. */
 function isKnown({ placing, steps }: OrderHistory, last: number): boolean {
   if (placing.form === undefined) return false;
   return steps.every((step) => step.number > last || step.kind !== "bought" || step.form !== undefined);
 }
 
-/** What an order cost a customer before the first of some events and after the last one, and what stands of it then. */
 function sumsOf(
   history: OrderHistory,
   customer: RecordKey,
   numbers: readonly number[],
 ): {
-  /** How many of them moved lines. */
   events: number;
   before: Money | undefined;
   after: Money | undefined;
@@ -174,7 +165,7 @@ function sumsOf(
 } {
   const [first, last] = [Math.min(...numbers), Math.max(...numbers)];
   const steps = history.steps.filter(({ number }) => number <= last);
-  // What it costs asks for no numbers.
+  // Prices do not need asset numbers.
   const { changes, productsOf } = statedOrder({ ...history, steps, numberOf: () => undefined });
   const own = changes.filter((change) => isSameKey(change.customer, customer));
   const since = own.filter(({ number }) => number >= first).map((change) => ({ change, lines: linesOf(change) }));
@@ -189,15 +180,13 @@ function sumsOf(
   };
 }
 
-/** Units of one product line that an event moved together. */
 interface Line {
-  /** Undefined: nobody knows any more what the event was about. */
+  /** Undefined: the event's content is no longer known. */
   of: UnitProduct | undefined;
   moved: readonly Moved[];
   amount: { currency: string; minor: Exact } | undefined;
 }
 
-/** The lines that an event moved: a row for each product of each purchase, and for each currency of its price. */
 function linesOf({ event, moved }: OrderChange): Line[] {
   if (moved.length === 0) return event === "repriced" ? [] : [{ of: undefined, moved: [], amount: undefined }];
   const groups = Map.groupBy(moved, ({ of }) =>
@@ -208,7 +197,6 @@ function linesOf({ event, moved }: OrderChange): Line[] {
     for (const { currency, minor } of group.flatMap(({ amounts }) => amounts))
       sums.set(currency, plus(sums.get(currency) ?? 0, minor));
     const of = group[0]?.of;
-    // What had another currency before is a row by itself, in which no unit moves.
     const [first, ...others] = [...sums].map(([currency, minor]) => ({ currency, minor }));
     return [{ of, moved: group, amount: first }, ...others.map((amount) => ({ of, moved: [], amount }))];
   });
@@ -241,7 +229,6 @@ function eventCells(
   };
 }
 
-/** The date that the CRM gives an order. */
 function dateOfOrder(form: DatedOrder | undefined, dates: Dates): string | null {
   return dates(form?.placedAt, form?.zones?.["placedAt"]);
 }
@@ -251,7 +238,7 @@ function proofCells(ledger: ReadOnlyLedger, change: OrderChange): Row {
   return { run, audit_sequence: auditSequence };
 }
 
-/** The closed period that an event adjusts, and the entry of the placing that stands in it. */
+/** The closed period that an event adjusts, and the audit entry of the placing in it. */
 function adjustedCells(
   ledger: ReadOnlyLedger,
   { placing }: OrderHistory,
@@ -303,14 +290,12 @@ function lineCells({ of, moved, amount }: Line, seats: Seats, dates: Dates): Row
   };
 }
 
-/** The time of a closed period. */
 interface ClosedTime {
   period: string;
-  /** Whether a date lies in it. */
   has(date: CrmDate): boolean;
 }
 
-/** The periods that are closed and were not opened again, in the order of time. */
+/** Closed periods that were not reopened, by time. */
 function closedTimes(ledger: ReadOnlyLedger): ClosedTime[] {
   const query = ledger.db
     .selectFrom("closed_period")

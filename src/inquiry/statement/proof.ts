@@ -1,7 +1,7 @@
 import type { RecordKey } from "../../crm/model.ts";
 import { type ReadOnlyLedger, asked } from "../read-only-ledger.ts";
 
-/** What was asked for last, by its name: as much as weighs so much together, and always the last one. */
+/** A cache of the last used values with a maximum weight. The last value always stays. */
 export class Recent<Value> {
   readonly #most: number;
   readonly #known = new Map<string, { value: Value; weight: number }>();
@@ -11,12 +11,11 @@ export class Recent<Value> {
     this.#most = most;
   }
 
-  /** What has this name; `make` makes it, and says what it weighs, where it is not known any more. */
   get(name: string, make: () => { value: Value; weight: number }): Value {
     const known = this.#known.get(name);
     const one = known ?? make();
     if (known === undefined) this.#weight += one.weight;
-    // The last one stands last.
+    // The map's order is the order of use.
     this.#known.delete(name);
     this.#known.set(name, one);
     for (const [other, { weight }] of this.#known) {
@@ -28,18 +27,14 @@ export class Recent<Value> {
   }
 }
 
-/** What proves an event. */
 interface Proof {
   run: string | null;
   auditSequence: number | null;
 }
 
-/** The entries of one subject that prove something, by their numbers. */
 interface Proven {
-  /** The last one that says of an operation that it is done, and the last one of it at all. */
   done: ReadonlyMap<string, number>;
   newest: ReadonlyMap<string, number>;
-  /** The first one of the readings of a moment. */
   readings: ReadonlyMap<string, number>;
 }
 
@@ -58,11 +53,10 @@ const readingsOf = asked<{ subject: string }, { at: string; first: number }>(
   where a.subject = @subject and a.kind in ('learned', 'examined') group by 1`,
 );
 
-/** So many entries are remembered: an order or a customer of which much is asked for is read once. */
 const mostRemembered = 20_000;
 const remembered = new WeakMap<ReadOnlyLedger, Recent<Proven>>();
 
-/** Forgets what was read of the audit log: it has grown since a statement was made before. */
+/** Empties the cache: the audit log has grown since the last statement. */
 export function forgetProofs(ledger: ReadOnlyLedger): void {
   remembered.delete(ledger);
 }
@@ -88,7 +82,6 @@ interface Event {
   at: string;
 }
 
-/** The run and the audit entry of an event: of its operation, or of the reading by which it was learned. */
 export function proofOf(ledger: ReadOnlyLedger, { operationId, customer, at }: Event): Proof {
   if (operationId === null) return { run: null, auditSequence: readingAt(ledger, customer, at) };
   const [operation] = operationOf(ledger, { operation: operationId });
@@ -97,13 +90,11 @@ export function proofOf(ledger: ReadOnlyLedger, { operationId, customer, at }: E
   return { run, auditSequence: provenOf(ledger, subject).done.get(operationId) ?? null };
 }
 
-/** The newest audit entry of an operation, whatever it says of it. */
 export function newestEntryOf(ledger: ReadOnlyLedger, operationId: string): number | null {
   const [operation] = operationOf(ledger, { operation: operationId });
   return operation === undefined ? null : (provenOf(ledger, operation.subject).newest.get(operationId) ?? null);
 }
 
-/** The audit entry of the reading of a customer by which something was learned. */
 export function readingAt(ledger: ReadOnlyLedger, { namespace, id }: RecordKey, at: string): number | null {
   return provenOf(ledger, `customer:${namespace}/${id}`).readings.get(at) ?? null;
 }

@@ -30,7 +30,7 @@ interface Reconciled {
   items: ReconciledItem[];
 }
 
-/** Rows of the statement: everything is compared once for the summary and once for the items, which have to agree. */
+/** Compares everything twice, for the summary and for the items. Both must agree. */
 export async function* reconciliationRows(
   ledger: ReadOnlyLedger,
   request: StatementRequest,
@@ -54,7 +54,6 @@ export async function* reconciliationRows(
   yield* correctedRows(ledger, request);
 }
 
-/** The form that the CRM had of an order at a moment, and each that came since. */
 const formsSince = asked<RecordKey & { to: string }, { body: string; date_zones: string | null }>(
   `select body, date_zones from record_version where stream = 'orders' and namespace = @namespace and id = @id
      and version >= coalesce((select max(w.version) from record_version w where w.stream = 'orders'
@@ -62,8 +61,8 @@ const formsSince = asked<RecordKey & { to: string }, { body: string; date_zones:
 );
 
 /**
- * Orders and lines for which the CRM has another amount than was sent since before the period ended, as the statement
- * finds it, with what of both falls to the row. Those of an order come one after another.
+ * Orders and lines whose CRM amount has differed from the sent one since before the end of the period. Rows of one
+ * order are adjacent.
  */
 export async function* otherMoneyItems(
   ledger: ReadOnlyLedger,
@@ -83,7 +82,6 @@ export async function* otherMoneyItems(
     }
 }
 
-/** Every customer that is asked for with what is asked for of it, in key order. */
 function* reconciled(
   ledger: ReadOnlyLedger,
   { period, by, filters, asOf, tolerances = {} }: StatementRequest,
@@ -110,10 +108,7 @@ function* reconciled(
   }
 }
 
-/**
- * What is asked for by source and product. Of a product there are the orders that have it, its units, and who has one
- * of their asset numbers.
- */
+/** Limits items by source and product. A product selects its orders, its units, and assignments of their numbers. */
 function askedOf(items: ReconciledItem[], facts: CustomerFacts, { source, product }: Filters): ReconciledItem[] {
   const ofSource = source === undefined ? items : items.filter((one) => one.source === source);
   if (product === undefined) return ofSource;
@@ -148,7 +143,6 @@ interface CorrectedRow extends RecordKey {
   date_zones: string | null;
 }
 
-/** What the CRM has otherwise now than an order was placed with; it stands in the period in which it was placed. */
 function* correctedRows(ledger: ReadOnlyLedger, request: StatementRequest): Generator<PartRow, void, void> {
   const { period, by, filters } = request;
   const isIn = inPeriod(period, by);
@@ -190,18 +184,17 @@ type RecordFactRow = Pick<RecordTable, "stream" | "namespace" | "id" | "source" 
   placed_version: number | null;
   placed_body: string | null;
   placed_zones: string | null;
-  /** 1: an order that was placed for another customer, from whom it moved. */
+  /** 1: the order was placed for another customer and moved. */
   elsewhere: number | null;
 };
 
-/** Since when this customer wants the record `r`: since the form after the last one that did not. */
+/** Since when this customer wants record `r`: after the last form that did not. */
 const sinceWanted = `coalesce((select min(f.from_at) from record_version f where f.stream = r.stream
     and f.namespace = r.namespace and f.id = r.id and f.version > (select max(w.version) from record_version w
       where w.stream = r.stream and w.namespace = r.namespace and w.id = r.id
         and (w.body ->> '$.cancelled' = 1 or (coalesce(w.body ->> '$.customerNamespace', w.namespace),
           w.body ->> '$.customerId') <> (r.customer_namespace, r.customer_id)))), r.first_seen)`;
 
-/** Records of a customer with the newest form of its orders and the one that each of them was placed from. */
 const recordRows = ofEachCustomer<RecordFactRow>((_ledger, { namespace, id }) => {
   const of = (
     where: ReturnType<typeof sql>,
@@ -235,7 +228,6 @@ const differenceRows = ofEachCustomer(({ db }, { namespace, id }) =>
     .where("ended_at", "is", null),
 );
 
-/** What a statement knows of a customer beside what is compared. */
 function customerFacts(ledger: ReadOnlyLedger, customer: RecordKey): CustomerFacts {
   const rows = recordRows(ledger, customer);
   const orders = rows.filter(({ stream }) => stream === "orders");
@@ -259,7 +251,6 @@ function customerFacts(ledger: ReadOnlyLedger, customer: RecordKey): CustomerFac
   };
 }
 
-/** The newest form of an order, and those that something of it was bought from. */
 function formsOf(row: RecordFactRow, steps: readonly StepRow[]): OrderForms {
   const now = row.body === null ? undefined : formIn(row.body, row.date_zones);
   const sent = new Map<string, OrderForm>();

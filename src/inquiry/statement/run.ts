@@ -18,7 +18,6 @@ const begun: Column = column("instant", "at", "Begun", "When the run began.");
 const counted = (name: string, title: string, about: string): Column =>
   column("integer", name, title, about, { total: true });
 
-/** The balance of every run of the period. */
 export const runStatement: StatementShape = {
   kind: "run",
   version: 4,
@@ -119,7 +118,6 @@ export const runStatement: StatementShape = {
 type StreamFigures = BalanceFigures["streams"][number];
 type OperationFigures = BalanceFigures["operations"];
 
-/** A run with its balance, where it has one. */
 export interface RunBalance {
   run: string;
   at: string;
@@ -136,7 +134,6 @@ export interface RunBalance {
   auditSequence: number | null;
 }
 
-/** Whether both sides of a stream are the same, and the run said so too. */
 export function streamBalances(sums: StreamFigures): boolean {
   const { extracted, takenUpAgain, unchanged, workedOn, quarantined, deferred, rejected, skipped, adds } = sums;
   return adds && extracted + takenUpAgain === unchanged + workedOn + quarantined + deferred + rejected + skipped;
@@ -147,7 +144,6 @@ function operationsBalance(sums: OperationFigures): boolean {
   return adds && planned + carriedIn === done + rejected + unknown + held + notAttempted;
 }
 
-/** A run as a row. */
 export function runRow({ exitCode, auditSequence, operations, streams, ...of }: RunBalance): PartRow {
   const { planned, carriedIn, done, rejected, unknown, held, notAttempted } = operations ?? noOperations;
   return {
@@ -179,7 +175,6 @@ const noOperations: Record<keyof Omit<OperationFigures, "adds">, number | null> 
   notAttempted: null,
 };
 
-/** A stream of a run as a row. */
 export function streamRow({ run: id, at }: Pick<RunBalance, "run" | "at">, sums: StreamFigures): PartRow {
   const { takenUpAgain, workedOn, adds: _, ...counts } = sums;
   return {
@@ -188,7 +183,6 @@ export function streamRow({ run: id, at }: Pick<RunBalance, "run" | "at">, sums:
   };
 }
 
-/** The runs that began in a period: each with its balance, then their streams, then what they read. */
 export function* runRows(ledger: ReadOnlyLedger, request: StatementRequest): Generator<PartRow, void, void> {
   for (const balance of balances(ledger, request)) yield runRow(balance);
   for (const balance of balances(ledger, request)) for (const sums of balance.streams) yield streamRow(balance, sums);
@@ -221,7 +215,7 @@ function* balances(ledger: ReadOnlyLedger, { period, filters }: StatementRequest
   }
 }
 
-/** Of the runs, and by nobody's run: what was mapped again by hand reads as well. */
+/** Includes reads without a run: rows mapped again manually. */
 function* reads(ledger: ReadOnlyLedger, { period, filters }: StatementRequest): Generator<PartRow, void, void> {
   let query = ledger.db
     .selectFrom("source_read")

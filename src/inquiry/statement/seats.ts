@@ -8,24 +8,20 @@ import type { Moved, OrderChange, UnitProduct } from "./amounts.ts";
 import type { OrderHistory } from "./order-history.ts";
 import { type ReadOnlyLedger, asked } from "../read-only-ledger.ts";
 
-/** An assignment of an asset number, from its beginning to its end. */
 export interface Assignment {
   assetNumber: string;
   from: string;
   to: string | null;
   customer: RecordKey;
-  /** Whether an operation of ours began it, and ended it. */
   isGranted: boolean;
   isRevoked: boolean;
 }
 
-/** A beginning or an end, by an operation of ours or without one. */
 interface Edge {
   at: string;
   isOurs: boolean;
 }
 
-/** A product in a unit for as long as it stood there, by what brought it. */
 interface Life {
   came: Moved;
   of: UnitProduct;
@@ -34,30 +30,28 @@ interface Life {
   ended: Edge | undefined;
 }
 
-/** For as long as both a product and an assignment of its number stood, a member of staff had a seat of it. */
+/** A seat exists while both the product and an assignment of its number exist. */
 interface Seat {
   life: Life;
   begun: Edge;
   ended: Edge | undefined;
 }
 
-/** The assignments of asset numbers to members of the customers that had them, by number. */
 export type AssignmentsOf = (
   owners: ReadonlyMap<string, ReadonlySet<string>>,
 ) => ReadonlyMap<string, readonly Assignment[]>;
 
-/** When the placing of an order counts: when it happened, or by the CRM's date, where the CRM gives one. */
+/** When a placing counts: when it happened, or by the CRM's date if there is one. */
 export function placedBy({ by, period }: StatementRequest, { at, form }: OrderHistory["placing"]): string {
   const dated = by === "happened" ? null : crmDate(form?.placedAt, form?.zones, "placedAt");
   return dated === null ? at : instantBeside(dated, period);
 }
 
-/** When an event of an order counts that counts as placed at `placedAt`: nothing of it happens before. */
+/** When an event counts: never before `placedAt`. */
 export function countedAt({ number, at }: OrderChange, placedAt: string): string {
   return number === 0 || at < placedAt ? placedAt : at;
 }
 
-/** How long each product stood in each unit of an order that counts as placed at `placedAt`. */
 export function livesOf(changes: Iterable<OrderChange>, placedAt: string): Life[] {
   const lives: Life[] = [];
   const open = new Map<string, Life>();
@@ -82,7 +76,6 @@ export function livesOf(changes: Iterable<OrderChange>, placedAt: string): Life[
   return lives;
 }
 
-/** The seats that members of staff had of products in units. */
 export function* seatsOf(lives: readonly Life[], assignmentsOf: AssignmentsOf): Generator<Seat, void, void> {
   const owners = new Map<string, Set<string>>();
   for (const { of, customer } of lives) {
@@ -130,7 +123,6 @@ const after = asked<{ assetNumber: string; from: string; page: number }, Assignm
   where (a.asset_number, a.from_at) > (@assetNumber, @from) order by a.asset_number, a.from_at limit @page`,
 );
 
-/** The assignments of asset numbers to members of the customers that had them, by number. */
 export function assignmentsOf(
   ledger: ReadOnlyLedger,
   owners: ReadonlyMap<string, ReadonlySet<string>>,
@@ -143,7 +135,6 @@ export function assignmentsOf(
 
 const page = 1000;
 
-/** All assignments, by page, with the source of the staff record. */
 export function* allAssignments(
   ledger: ReadOnlyLedger,
 ): Generator<{ assignment: Assignment; source: string | null }, void, void> {

@@ -29,17 +29,14 @@ import { asOf, auditHead, ledgerName } from "../audit.ts";
 import { requireStanding } from "../as-of/as-of.ts";
 import { requireFilters } from "./filters.ts";
 
-/** A kind of statement: what it is made of, and its rows from the ledger, part by part, in bounded memory. */
 export interface Statement {
   shape: StatementShape;
   rows(ledger: ReadOnlyLedger, request: StatementRequest): AsyncIterable<PartRow> | Iterable<PartRow>;
-  /** What it can be limited to; left out: everything. */
   filters?: readonly (keyof Filters)[];
-  /** It counts by what happened alone: no date of the CRM puts a row into a period. */
+  /** No CRM date puts a row into a period. */
   happenedOnly?: true;
 }
 
-/** Every statement there is, by its kind. */
 export const statements = {
   orders: { shape: ordersStatement, rows: ordersRows },
   entitlements: { shape: entitlementsStatement, rows: entitlementsRows },
@@ -52,9 +49,8 @@ export const statements = {
 export type StatementKind = keyof typeof statements;
 
 /**
- * A statement as the chunks of its files: the same ledger and request give the same bytes. `name` is the name of the
- * file without a folder; `sign` signs the head of the audit log that is printed on it. Throws a usage Problem where
- * it cannot be limited to what is asked for.
+ * A statement as chunks of files: the same ledger and request give the same bytes. `name`: the file name without a
+ * folder; `sign` signs the printed audit head. Throws a usage Problem for a filter that the statement does not support.
  */
 export async function* statement(
   ledger: ReadOnlyLedger,
@@ -85,12 +81,11 @@ function requireUseful(kind: string, given: Filters, useful: readonly (keyof Fil
   );
 }
 
-/** A head as a signed text; undefined where nothing signs it. */
 export type SignHead = (head: AuditHeadFacts) => string | undefined;
 
 /**
- * What a statement is made from. The connection stands as of the moment that is asked for, so the audit head is the one
- * of then. Throws a usage Problem for a filter that names what the ledger does not know.
+ * The header of a statement. With `asOf` the audit head is the one of that moment. Throws a usage Problem for an
+ * unknown filter value.
  */
 export async function statementHeader(
   ledger: ReadOnlyLedger,

@@ -4,35 +4,32 @@ import type { NumberedItem } from "../../crm/order-items.ts";
 import type { CrmDate } from "../crm-date.ts";
 import { formatKey } from "../../crm/keys.ts";
 
-/** How a record stands in the CRM, with the reason for which it waits. */
 export interface CrmStanding {
   state: "current" | "quarantined" | "absent";
-  /** Why it waits: the reason of its deferral. */
   waits: string | null;
-  /** The same as a code. */
   code: string | null;
 }
 
-/** A product or package as it was sent in an E5, under one asset number. Licence passwords are left out. */
+/** A product or package as E5 sent it, under one asset number. Licence passwords are left out. */
 export interface SentItem {
   id: string;
   assetNumber: string;
   licenseType: string;
   fields: JsonObject;
-  /** Where it was not bought when the order was placed. */
+  /** Undefined if it was bought when the order was placed. */
   purchase?: Purchase | undefined;
 }
 
-/** A call that bought something for an order that was placed before. */
 export interface Purchase {
   channelOrderId: string;
   operationId: string | null;
   at: string;
-  /** Licence order by licence type. */
   licenceOrders: ReadonlyMap<string, string>;
 }
 
-/** What stands; `purchase` where it stands by no call of ours and not since the order was placed. */
+/**
+ * An existing product or package. `purchase`: set if no call of ours made it, and it is newer than the order's placing.
+ */
 export interface PlacedItem extends NumberedItem {
   purchase?: Purchase | undefined;
 }
@@ -42,25 +39,21 @@ export interface PlacedCase {
   origin: "placed" | "adopted";
   channelOrderId: string;
   operationId: string | null;
-  /** Licence order by licence type. */
   licenceOrders: ReadonlyMap<string, string>;
 }
 
-/** One order: what the CRM wants, what was wanted when it was placed, and what was sent. */
 export interface OrderCase {
   key: RecordKey;
   crm: CrmStanding | null;
-  /** Nobody wants it here any more: it was cancelled, or moved away. */
+  /** The customer should not have the order: it was cancelled, or moved away. */
   cancelled: boolean;
-  /** It moved to another customer in the CRM. */
   isAway?: boolean | undefined;
   crmDate: CrmDate | null;
   placed: PlacedCase | null;
-  /** Channel order numbers under which this ledger bought for it, or took it over, whatever stands of that. */
+  /** Channel order numbers that this ledger used or adopted for the order, also if nothing of them exists. */
   numbers: readonly string[];
-  /** Which unit of its asset each asset number is of, where it was fixed to one. */
   units?: ReadonlyMap<string, number> | undefined;
-  /** By what this ledger knows nothing stands any more of what was bought of it. */
+  /** As far as this ledger knows, nothing bought for the order exists any more. */
   isOver?: boolean | undefined;
   products: { wanted: readonly NumberedItem[]; placed: readonly PlacedItem[]; sent: readonly SentItem[] };
   packages: { wanted: readonly NumberedItem[]; placed: readonly PlacedItem[]; sent: readonly SentItem[] };
@@ -70,7 +63,7 @@ export interface StaffCase {
   key: RecordKey;
   crm: CrmStanding | null;
   member: { memberGlobalId: string; at: string } | null;
-  /** What the CRM gives this person: the numbers that would satisfy each claim, and when one was last taken from them. */
+  /** For each claim the asset numbers that satisfy it, and when the person last lost one. */
   claims: readonly { claim: string; numbers: readonly string[]; endedAt?: () => string | undefined }[];
 }
 
@@ -80,38 +73,34 @@ export interface AssignmentCase {
   memberGlobalId: string;
   at: string;
   operationId: string | null;
-  /** The order that brought the asset, where this ledger knows it. */
   order: RecordKey | null;
   licenseType: string | null;
 }
 
-/** A member who lost something by an operation of ours, and when. */
 interface Ended {
   memberGlobalId: string;
   at: string;
 }
 
-/** What a reading showed last, with the instant at which it was seen. */
 export interface ShownItem {
   seenAt: string;
   body: JsonObject;
 }
 
-/** Everything about one customer that can be compared. */
 export interface CustomerCase {
   key: RecordKey;
   crm: CrmStanding | null;
   link: { enterpriseGlobalId: string; at: string; origin: string } | null;
-  /** The last reading back, and whether it came to its end. Null: it was never read back. */
+  /** The last reading back; null if there was none. */
   read: { seenAt: string; complete: boolean } | null;
   orders: readonly OrderCase[];
   staff: readonly StaffCase[];
   assignments: readonly AssignmentCase[];
-  /** Asset numbers that nobody holds by our doing since an operation of ours took them, and from whom it did. */
+  /** Asset numbers that our operation took from a member and gave to nobody since. */
   freed: ReadonlyMap<string, Ended>;
-  /** Accounts that an operation of ours deleted. */
+  /** Accounts that our operation deleted. */
   deleted: readonly (Ended & { staff: RecordKey })[];
-  /** By subject; products and packages under `number/id`. */
+  /** By subject; products and packages by `number/id`. */
   shown: {
     enterprises: ReadonlyMap<string, ShownItem>;
     assets: ReadonlyMap<string, ShownItem>;
@@ -121,61 +110,52 @@ export interface CustomerCase {
     /** Assets and products that the last reading showed more than once. */
     twice: ReadonlyMap<string, ShownItem>;
   };
-  /** Records of this customer in quarantine of which no usable form ever came. */
+  /** Records in quarantine that were never usable. */
   unusable: readonly { level: "enterprise" | "order" | "staff"; key: RecordKey; code: string; message: string }[];
 }
 
-/** What is the same for all customers. */
 export interface ReconciliationView {
-  /** Licence types of which the platform has ever shown a product; of the others it may show none (A43). */
+  /** Licence types of which the platform has shown a product. It may show no others (A43). */
   visibleTypes: ReadonlySet<string>;
   asOf: string | null;
-  /** Up to how many seconds two dates of a term may differ and still count as equal. */
+  /** Dates of a term may differ by so many seconds and still be equal. */
   seconds?: number | undefined;
 }
 
 /**
- * - `matched`: the CRM wants it, it was sent or given, and the platform shows it; every sent field that M7 shows is
- *   equal.
- * - `missing`: wanted or sent, and not there.
- * - `extra`: there, and not wanted or not ours.
- * - `different`: there, with other values than were sent, or sent with other values than the CRM has now.
- * - `in-transit`: on its way from one person to another: taken by us, and not given yet.
- * - `not-observable`: nothing can show it, or it was never read back.
+ * - `matched`: the CRM wants it, it was sent, and the platform shows it; each sent field that M7 shows is equal.
+ * - `missing`: wanted or sent, but not there.
+ * - `extra`: there, but not wanted or not ours.
+ * - `different`: its values differ from the sent ones, or the CRM has changed since.
+ * - `in-transit`: moving between two people: revoked by us, not granted yet.
+ * - `not-observable`: no reading can show it, or none was made.
  */
 export type Agreement = "matched" | DriftClass;
 
-/** What becomes of what was sent: all that is not as it was left. */
 export const driftClasses = ["missing", "extra", "different", "in-transit", "not-observable"] as const;
 export type DriftClass = (typeof driftClasses)[number];
 
-/** In what the platform shows something else of a customer than was sent; ids and values of the platform alone. */
+/** A customer's drift. It contains ids and values of the platform only. */
 export interface Difference {
   level: Level;
-  /** What it is about, beside its level; one that is shown twice, or still, begins so. */
+  /** Duplicates and removed items have a prefix: `shownTwice` or `shownStill`. */
   subject: string;
   class: DriftClass;
   detail: string;
-  /** When it was sent, given or linked, where that is known. */
   at?: string | null | undefined;
 }
 
-/** How the subject begins of what is shown more than once. */
 export const shownTwice = "shown twice: ";
 
-/** How the subject begins of what was bought under a number of ours, is gone by what the ledger knows, and is shown. */
+/** Prefix for items bought under our number that the ledger knows as removed and the platform still shows. */
 export const shownStill = "shown still: ";
 
 export const levels = ["enterprise", "order", "product", "package", "staff", "assignment"] as const;
 export type Level = (typeof levels)[number];
 
-/**
- * What `verify` tells of: something that was placed, added or given is not shown, is shown with other values than were
- * sent, is shown twice, or is shown although it was taken away. What only the CRM changed since is none.
- */
+/** Problems that `verify` reports about sent things. A change in the CRM alone is not a finding. */
 export type Finding = "not-shown" | "differs" | "shown-twice" | "shown-still";
 
-/** One thing compared over its three sides: the CRM, what was sent, what is shown. */
 export interface Comparison {
   level: Level;
   verdict: Agreement;
@@ -185,29 +165,26 @@ export interface Comparison {
   licenseOrderId?: string | undefined;
   licenseType?: string | undefined;
   assetNumber?: string | null | undefined;
-  /** The place of the unit in its asset, as it was bought: whatever number the platform gave it. */
+  /** The unit's place in its asset as bought, independent of its asset number. */
   unit?: number | undefined;
   item?: string | undefined;
   staff?: RecordKey | undefined;
   memberGlobalId?: string | undefined;
   inCrm: boolean;
   sent: boolean;
-  /** Null: it cannot be seen, or was never looked at. */
+  /** Null: not visible, or never read. */
   shown: boolean | null;
   details: readonly string[];
   finding?: Finding | undefined;
   operationId?: string | null | undefined;
-  /** When it was sent, given or linked. */
   at?: string | null | undefined;
-  /** When what was given before ended. */
   endedAt?: string | undefined;
   seenAt?: string | null | undefined;
 }
 
-/** What the three sides of one thing come to. */
 export type Judgement = Pick<Comparison, "verdict" | "shown" | "details" | "finding">;
 
-/** What names an order: its placing, or where nothing of that stands the first purchase of which anything does. */
+/** Identifies an order by its placing, or by the first purchase that still exists if nothing of the placing does. */
 export function about(
   { key: order, crmDate, placed }: OrderCase,
   parts: readonly Comparison[] = [],
@@ -219,14 +196,13 @@ export function about(
   return { order, crmDate, channelOrderId, operationId, at };
 }
 
-/** Why something that the CRM wants was not sent. */
 export function whyNot(crm: CrmStanding | null): string {
   if (crm === null) return "not sent";
   if (crm.state === "quarantined") return "not sent: the record waits in quarantine";
   return crm.waits === null ? "not sent yet" : `not sent: ${crm.waits}`;
 }
 
-/** The same customer with codes in the place of what is said in words, which may be words of others. */
+/** The same customer with codes instead of messages, which may contain words of others. */
 export function inCodes(item: CustomerCase): CustomerCase {
   const coded = (crm: CrmStanding | null): CrmStanding | null => crm && { ...crm, waits: crm.code };
   return {
@@ -238,15 +214,14 @@ export function inCodes(item: CustomerCase): CustomerCase {
   };
 }
 
-/** Why nothing can be said of what was sent, or given, after the last reading. */
+/** Nothing is known about something sent after the last reading. */
 export const sentSince = "it was sent after the platform was last read for the customer";
 
-/** Whether something was sent after the last whole reading of a customer. */
+/** Whether `at` is later than the last complete reading of a customer. */
 export function isSince({ read }: CustomerCase, at: string | undefined): boolean {
   return at !== undefined && read?.complete === true && at > read.seenAt;
 }
 
-/** A record whose newest form is not what was compared says so. */
 export function waitNote(crm: CrmStanding | null): string[] {
   if (crm?.state === "quarantined")
     return ["the newest form of the record waits in quarantine; compared is the last usable one"];
@@ -257,21 +232,16 @@ export function notRead(item: CustomerCase): string {
   return item.read === null ? "never read back: crm-sync run verify" : "the last reading of the platform did not end";
 }
 
-/** What a call of ours removed, and the platform shows all the same. */
 export function stillShown({ seenAt }: ShownItem, how: string): Omit<Comparison, "level"> {
   const details = [`a call removed it, and the platform still shows it ${how}`];
   return { verdict: "extra", inCrm: false, sent: false, shown: true, details, seenAt, finding: "shown-still" };
 }
 
-/** Whether the CRM wants a person to be there. */
 export function isWanted(staff: Pick<StaffCase, "crm">): boolean {
   return staff.crm !== null && staff.crm.state !== "absent";
 }
 
-/**
- * What of the comparisons of a customer is otherwise than it was sent; what only the CRM changed since is not. What was
- * sent after `seenAt` was not looked for then.
- */
+/** The drift among comparisons. Changes only in the CRM, and things sent after `seenAt`, are left out. */
 export function differencesOf(rows: readonly Comparison[], seenAt: string): Difference[] {
   return rows.flatMap((row) => {
     const found = classOf(row);
@@ -282,7 +252,6 @@ export function differencesOf(rows: readonly Comparison[], seenAt: string): Diff
   });
 }
 
-/** What a difference is about, beside its level. */
 export function subjectOf(row: Pick<Comparison, "order" | "item" | "assetNumber" | "staff">): string {
   const what = [
     row.order === undefined ? undefined : `of order ${formatKey(row.order)}`,
@@ -302,7 +271,7 @@ const classes = {
 
 const begins: Partial<Record<Finding, string>> = { "shown-twice": shownTwice, "shown-still": shownStill };
 
-/** Orders are told of by what is in them. */
+/** An order is reported by its contents. */
 function classOf({ level, verdict, finding, sent, inCrm }: Comparison): DriftClass | undefined {
   if (finding !== undefined) return classes[finding];
   if (level === "order") return undefined;
@@ -311,7 +280,7 @@ function classOf({ level, verdict, finding, sent, inCrm }: Comparison): DriftCla
   return sent && verdict === "not-observable" ? verdict : undefined;
 }
 
-/** How much of one kind of thing is as meant; `unsent`: how much of the rest was never sent. */
+/** `unsent`: how many of the others were never sent. */
 export type AgreementCount = {
   what: "enterprises" | "orders" | "products" | "packages" | "staff" | "assignments";
   matched: number;
@@ -328,7 +297,6 @@ const plural: Record<Level, AgreementCount["what"]> = {
   assignment: "assignments",
 };
 
-/** Counts comparisons by their level; levels without any are left out. */
 export class AgreementTally {
   readonly #counts = new Map<Level, Omit<AgreementCount, "what">>();
 
@@ -348,13 +316,12 @@ export class AgreementTally {
   }
 }
 
-/** Fields that hold an instant, as E5 carries them, as the CRM has them. */
 const instants = new Set(["limitStartDate", "limitEndDate", "trialEndDate", "limitStart", "limitEnd", "trialEnd"]);
 
-/** A number below it counts seconds: as milliseconds it would lie before March 1973. */
+/** Smaller numbers are seconds: as milliseconds they would lie before March 1973. */
 const leastMilliseconds = 100_000_000_000;
 
-/** What an instant of the platform or of the CRM says, in milliseconds: a number, its text, or a date with a time. */
+/** An instant of the platform or the CRM in milliseconds: a number, its text, or a date with a time. */
 export function instantOf(value: Json | undefined): number | undefined {
   if (value === undefined || value === null || value === "" || typeof value === "object") return undefined;
   const count = Number(value);
@@ -364,7 +331,7 @@ export function instantOf(value: Json | undefined): number | undefined {
   return Number.isNaN(at) ? undefined : at;
 }
 
-/** Whether two values of a field are instants that differ by no more than so many seconds. */
+/** Whether two values of a field are instants at most so many seconds apart. */
 export function isWithin(
   field: string,
   one: Json | undefined,

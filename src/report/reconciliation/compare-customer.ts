@@ -10,7 +10,6 @@ import {
   type ReconciliationView,
 } from "./case.ts";
 
-/** Compares everything of one customer, in a fixed order. */
 export function compareCustomer(item: CustomerCase, view: ReconciliationView): Comparison[] {
   return [
     ...enterpriseRows(item),
@@ -32,8 +31,8 @@ export function compareCustomer(item: CustomerCase, view: ReconciliationView): C
 }
 
 /**
- * Assets and products that one reading showed more than once, whatever the order of its rows, but for what one call of
- * ours sent as often: a product that is in a package and repeated in the asset (A23).
+ * Assets and products shown more than once in one reading. One call may send a product twice: in a package and in the
+ * asset (A23).
  */
 function twiceRows(item: CustomerCase): Comparison[] {
   return [...item.shown.twice.values()].flatMap(({ seenAt, body }): Comparison[] => {
@@ -61,8 +60,8 @@ function twiceRows(item: CustomerCase): Comparison[] {
 }
 
 /**
- * Whether each time that a product is shown under a number it was sent by a purchase of ours that stands, and whether
- * one and the same sent it so often; undefined where it is shown more often.
+ * `sent so`: one purchase sent the product as often as shown; `forms`: several purchases did. Undefined if it is shown
+ * more often than our purchases sent it.
  */
 function ownForms(
   item: CustomerCase,
@@ -146,7 +145,7 @@ function enterpriseRows(item: CustomerCase): Comparison[] {
   return rows;
 }
 
-/** Accounts that a call of ours deleted, with success as its answer, and that M5 shows all the same. */
+/** Accounts that our call deleted successfully and that M5 still shows. */
 function deletedRows(item: CustomerCase): Comparison[] {
   return item.deleted.flatMap(({ staff, memberGlobalId, at }): Comparison[] => {
     const shown = item.shown.members.get(memberGlobalId);

@@ -20,7 +20,6 @@ import {
   type ShownItem,
 } from "./case.ts";
 
-/** The three sides of one product or package under one asset number. */
 interface Sides {
   id: string;
   assetNumber: string | null;
@@ -31,7 +30,6 @@ interface Sides {
   shown: ShownItem | undefined;
 }
 
-/** Every order of a customer with its products and packages, then what the platform shows beside them. */
 export function orderRows(item: CustomerCase, view: ReconciliationView): Comparison[] {
   const rows: Comparison[] = [];
   const met = { product: new Set<string>(), package: new Set<string>() };
@@ -53,8 +51,7 @@ export function orderRows(item: CustomerCase, view: ReconciliationView): Compari
 }
 
 /**
- * An order is as meant when everything in it is. One that nobody wants, and that nobody placed or of which nothing
- * stands any more, is no row at all.
+ * An order matches if all its parts match. Undefined for an unwanted order that was never placed or no longer exists.
  */
 function orderSummary(order: OrderCase, parts: readonly Comparison[]): Comparison | undefined {
   const wanted = isWanted(order);
@@ -201,12 +198,11 @@ function judgeShown(
   };
 }
 
-/** Of what is shown more than once the row of one purchase, where one of them is of it. */
+/** If the item is shown several times: the row of this purchase, if there is one. */
 function shownAs({ body }: ShownItem, channelOrderId: string): JsonObject {
   return shownForms(body).find((form) => form["channelOrderId"] === channelOrderId) ?? body;
 }
 
-/** Every row in which a product or package is shown under its asset number. */
 export function shownForms(body: JsonObject): JsonObject[] {
   const { others } = body;
   return [body, ...(Array.isArray(others) ? others.flatMap((one) => (isJsonObject(one) ? [one] : [])) : [])];
@@ -244,7 +240,7 @@ function goneNote(order: OrderCase): string {
   return "the CRM no longer has it in the order, which stays unchanged";
 }
 
-/** What of an adopted product can be compared without knowing how it was sent. */
+/** The fields of an adopted product that can be compared without knowing how it was sent. */
 function adoptedFields(fields: JsonObject): JsonObject {
   if (fields["number"] !== undefined) return { merchandiseNum: fields["number"], merchandiseName: fields["name"] };
   return {
@@ -259,7 +255,6 @@ function adoptedFields(fields: JsonObject): JsonObject {
   };
 }
 
-/** What the CRM changed since the order was placed. */
 function changes(before: JsonObject, after: JsonObject, seconds: number | undefined): string[] {
   const names = [...new Set([...Object.keys(before), ...Object.keys(after)])].sort();
   return names
@@ -305,7 +300,6 @@ function strayRow(
   };
 }
 
-/** What names an order on the platform, known from the answer of E5 or by reading. */
 interface Envelope {
   channelOrderId: string;
   licenseOrderId: string | undefined;
@@ -313,9 +307,7 @@ interface Envelope {
   seconds: number | undefined;
 }
 
-/**
- * The fields of a product that M7 shows: how E5 names them and how M7 does. What else E5 carries, no endpoint shows.
- */
+/** Fields of a product that M7 shows: name in E5, name in M7. No endpoint shows the other fields of E5. */
 const productFields: readonly (readonly [sent: string, shown: string])[] = [
   ["crmProductId", "crmProductId"],
   ["productUri", "productUri"],
@@ -332,7 +324,7 @@ const productFields: readonly (readonly [sent: string, shown: string])[] = [
   ["srcLicenseOrderId", "srcLicenseOrderId"],
 ];
 
-/** Those that M7 may leave empty, whatever was sent: then it says nothing of them. */
+/** M7 may leave these empty for any sent value. Empty then means nothing. */
 const leftEmpty: ReadonlySet<string> = new Set(["trialEndDate", "timeDurationExpression", "srcLicenseOrderId"]);
 
 const packageFields: readonly (readonly [sent: string, shown: string])[] = [
@@ -341,10 +333,7 @@ const packageFields: readonly (readonly [sent: string, shown: string])[] = [
   ["parentMerchandiseNum", "parentMerchandiseNum"],
 ];
 
-/**
- * Every field that was sent and that M7 shows otherwise. A trial end that does not apply was sent as a sentinel and is
- * not compared.
- */
+/** An inapplicable trial end was sent as a sentinel and is not compared. */
 function differences(sent: JsonObject, envelope: Envelope, shown: JsonObject): string[] {
   const trial = wireText(sent["trial"]) === "1";
   const compared = productFields.filter(
@@ -358,7 +347,7 @@ function differences(sent: JsonObject, envelope: Envelope, shown: JsonObject): s
   ];
 }
 
-/** The same for a package. The parent of a root package was sent as a sentinel and is not compared (A24). */
+/** The parent of a root package was sent as a sentinel and is not compared (A24). */
 function packageDifferences(sent: JsonObject, envelope: Envelope, shown: JsonObject): string[] {
   const root = sent["root"] === true;
   const compared = packageFields.filter(([name]) => name !== "parentMerchandiseNum" || !root);
@@ -378,7 +367,7 @@ function envelopeDifferences(envelope: Envelope, shown: JsonObject): string[] {
   ];
 }
 
-/** Numbers and their texts are equal: a Long may come as either. What was not sent is not compared. */
+/** A Long may be a number or a text, so both are equal. Unsent values are not compared. */
 function difference(name: string, sent: Json | undefined, shown: Json | undefined): string[] {
   if (sent === undefined || sent === null) return [];
   if (wireText(sent) === wireText(shown)) return [];

@@ -1,17 +1,14 @@
 /**
- * What closed periods may say in words: texts that the program makes of figures, ids, codes and names of fields. Words of
- * the CRM and of the services may name people; they stand where they can be erased, and `crm-sync explain` shows them.
+ * The only texts that closed periods may contain: texts made of figures, ids, codes and field names. Words of the CRM
+ * and of the services may name people, so they are kept where they can be erased.
  */
 
 const id = "[^\\s;,]{1,120}";
 const fieldName = "[A-Za-z]{1,40}";
-/** Numbers, dates and times, and what stands for none of them. */
 const figure = '(?:nothing|"?[\\d:.+TZ-]{0,40}"?|true|false)';
 
-/** What a person was to have. */
 const claim = `asset (?:number|instance) ${id}: (?:taken from somebody for this person, and )?`;
 
-/** Details of a comparison as they are made in `report/reconciliation` and beside it. */
 const details = [
   `\\d+ (?:missing|extra|different|in-transit|not-observable)`,
   `the CRM wants \\d+ of it, and (?:\\d+ have no asset number yet|there are \\d+)`,
@@ -48,7 +45,6 @@ const details = [
 ];
 const isClosed = new RegExp(`^(?:${details.join("|")})$`, "u");
 
-/** What is left of a detail that ends with words of others. */
 const shortened: readonly (readonly [RegExp, (...parts: string[]) => string])[] = [
   [
     new RegExp(`^((?:${claim})?)(not sent|waits|waits in quarantine): ([a-z0-9.-]{1,60})$`, "u"),
@@ -62,7 +58,7 @@ const shortened: readonly (readonly [RegExp, (...parts: string[]) => string])[] 
   [new RegExp(`^(${claim})not sent\\b`, "u"), (what) => `${what}not sent`],
 ];
 
-/** A detail of a comparison without words of the CRM and of the services. */
+/** A detail without words of the CRM and of the services. */
 export function closedDetail(detail: string): string {
   if (isClosed.test(detail)) return detail;
   for (const [pattern, left] of shortened) {
@@ -74,14 +70,14 @@ export function closedDetail(detail: string): string {
 
 const ofService = /^(?:\d{3,6}|(?:service|payload|operation|platform|order|staff|asset|enterprise|pool)\.[a-z-]+)$/u;
 
-/** The code of an answer, as the program names it or the services number theirs; anything else is `other`. */
+/** A code of the program, or a number of the services; any other code becomes `other`. */
 export function closedCode(code: string | null): string | null {
   if (code === null || code === "" || ofService.test(code)) return code;
   const refused = /^rejected\.(.*)$/su.exec(code)?.[1];
   return refused === undefined ? "other" : `rejected.${closedCode(refused)}`;
 }
 
-/** Why a record waits, as a code of the program; behind `rejected.` stands one of a service. */
+/** The code of a waiting record. Only the part after `rejected.` may come from a service. */
 export function closedDeferral(code: string): string {
   return code.startsWith("rejected.") ? (closedCode(code) ?? code) : code;
 }
@@ -98,12 +94,11 @@ const verdicts = [
 ];
 const isVerdict = new RegExp(`^(?:${verdicts.join("|")})$`, "u");
 
-/** What was found out of an operation whose outcome was unknown; null for anything that is said beside it. */
 export function closedVerdict(verdict: string | null): string | null {
   return verdict !== null && isVerdict.test(verdict) ? verdict : null;
 }
 
-/** A length of time as both sides write it; the platform may show anything in its place. */
+/** A term as both sides write it. The platform may show any text instead. */
 export function closedTerm(term: string | null): string | null {
   return term === null || /^\d{1,4}-\d{1,4}-\d{1,5}$/u.test(term) ? term : "other";
 }

@@ -13,7 +13,7 @@ import {
 import type { Column, Part, Row } from "./shape.ts";
 import { fileOfPart, type OpenStatement, type StatementWriter } from "./writer.ts";
 
-/** A statement as CSV (RFC 4180, UTF-8): a file for each part with one line of column names and data only. */
+/** A statement as CSV (RFC 4180, UTF-8): one file for each part, with a line of column names. */
 export function csvWriter({ shape, header }: OpenStatement): StatementWriter {
   const time = localTime(header.period.zone);
   return {
@@ -27,7 +27,7 @@ export function csvWriter({ shape, header }: OpenStatement): StatementWriter {
   };
 }
 
-/** Quoted too: what holds a mark that stands between cells in other countries, or begins or ends with a space. */
+/** Also quoted: separators of other countries, and spaces at the beginning or end. */
 const quotedToo = /[;|]|^ | $/u;
 
 function csvText(part: Part, rows: readonly Row[], time: LocalTime): string {

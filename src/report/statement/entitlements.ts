@@ -1,6 +1,5 @@
 import { column, type Column, type Part, type StatementShape } from "./shape.ts";
 
-/** What an entitlement is counted in. */
 export const measures = ["units", "nodes", "seats"] as const;
 export type Measure = (typeof measures)[number];
 
@@ -81,7 +80,6 @@ const check: Part = {
   ],
 };
 
-/** What customers may use, from the beginning of a period to its end, and how it changed. */
 export const entitlementsStatement: StatementShape = {
   kind: "entitlements",
   version: 1,

@@ -12,7 +12,6 @@ import { holdBlocker, outcomeBlocker, signableOf, type Signable } from "../books
 import { plus, type Exact } from "./cells.ts";
 import type { StatedException } from "./exceptions.ts";
 
-/** Something that did not go its way in a period, as the ledger tells it. */
 export type ExceptionFacts =
   | { kind: "quarantined"; row: QuarantineFacts }
   | {
@@ -23,21 +22,20 @@ export type ExceptionFacts =
       code: string;
       reason: string;
       since: string;
-      /** The code of what kept it from being done then. */
+      /** The code that blocked it then. */
       cause: string;
-      /** The hold on what it waited for, that a person had to decide or had rejected. */
+      /** The undecided or rejected hold on it. */
       holds: readonly string[];
     }
   | { kind: "rejected" | "settled" | "numbers-lost"; row: OperationFacts; count: number | null }
   /** `stood`: its state at the end of the period. */
   | { kind: "unknown"; row: OperationFacts; count: number | null; stood: OperationFacts["state"] }
   | { kind: "by-hand"; stream: Stream; key: RecordKey; customer: RecordKey; row: ByHandFacts }
-  /** `stood`: what it was about at the end of the period. */
+  /** `stood`: its content at the end of the period. */
   | { kind: "held"; row: HoldFacts; stood: Pick<HoldFacts, "count" | "explanation"> }
   | { kind: "source-incomplete"; row: ReadFacts }
   | { kind: "run"; row: RunFacts };
 
-/** An exception, with when and how it ended, be it after the period. */
 export interface FoundException {
   facts: ExceptionFacts;
   ended: { at: string; how: string | null } | null;
@@ -51,7 +49,7 @@ export function exceptionRow(facts: ExceptionFacts): Row {
   return isCommand ? { ...row, next: `${next} (the operator runs crm-sync)` } : row;
 }
 
-/** An operation that waits for a person is `parked`, one that a run will settle `unknown`. */
+/** `parked`: an operation waits for a person; `unknown`: a run will settle it. */
 function rowOf(facts: ExceptionFacts): Row {
   switch (facts.kind) {
     case "quarantined":
@@ -152,7 +150,7 @@ function quarantinedRow(row: QuarantineFacts): Row {
   };
 }
 
-/** An operation at the end of the period: what was found out of it since was not known then. */
+/** The operation without results learned after the period. */
 function asItStood({ row, stood }: Extract<ExceptionFacts, { kind: "unknown" }>): OperationFacts {
   return row.state === stood ? row : { ...row, state: stood, verdict: null, outcomeCode: null };
 }
@@ -179,9 +177,8 @@ function operationRow(
 }
 
 /**
- * What of an exception somebody signs off: a row in quarantine, a record that waits or a refusal as it stood and with
- * what is at stake; what is in doubt or held as it stands in the way of closing now, and as it did at the end of the
- * period.
+ * The facts that a sign-off covers. For unknown outcomes and holds: the blocker now, and at the end of the period.
+ * For other exceptions: the exception with its stake.
  */
 export function signedAs(exception: StatedException): Signable[] {
   const { facts } = exception;
@@ -193,7 +190,7 @@ export function signedAs(exception: StatedException): Signable[] {
   return accepted === undefined ? [] : [accepted];
 }
 
-/** The id by which an exception can be signed off; null where there is nothing to sign off. */
+/** The id for signing off an exception; null if nothing can be signed off. */
 export function signOffId(exception: StatedException): string | null {
   const { facts, ended } = exception;
   const [signable] = signedAs(exception);
@@ -207,8 +204,8 @@ export function signOffId(exception: StatedException): string | null {
 }
 
 /**
- * An exception that stands in the way of nothing, as a person accepts it. Its facts are what it is, why, and what is at
- * stake; no words of the CRM and of the services are among them, since these may be erased.
+ * A non-blocking exception as a person accepts it. Its facts contain no words of the CRM or the services, because these
+ * may be erased.
  */
 export function acceptedAs({ facts, orders }: StatedException): Signable | undefined {
   const stakes = stakesOf({ orders }).map(({ currency, minor }) => `${decimalText(minor, currency)} ${currency}`);
@@ -246,13 +243,12 @@ export function acceptedAs({ facts, orders }: StatedException): Signable | undef
   }
 }
 
-/** A part of an id as it can be given to a shell without quotes. */
+/** A part of an id that a shell accepts without quotes. */
 function plain(text: string): string {
   const coded = (character: string): string => `%${character.charCodeAt(0).toString(16).toUpperCase()}`;
   return encodeURIComponent(text.toWellFormed()).replaceAll(/[!'()*~]/gu, coded);
 }
 
-/** What is at stake, currency by currency. */
 export function stakesOf({ orders }: Pick<StatedException, "orders">): { currency: string; minor: Exact }[] {
   const sums = new Map<string, Exact>();
   for (const { amount } of orders) {
@@ -263,7 +259,7 @@ export function stakesOf({ orders }: Pick<StatedException, "orders">): { currenc
     .map(([currency, minor]) => ({ currency, minor }));
 }
 
-/** What went wrong with a reading, as a code: what a source says of it may hold words of others. */
+/** A code for the problem of a read. A source's own words may name people. */
 export function readingProblem(read: {
   finishedAt: string | null;
   complete: boolean;

@@ -6,7 +6,6 @@ import { plus, type Exact } from "./cells.ts";
 import { exceptionRow, stakesOf, type FoundException } from "./exception-row.ts";
 import { ageAt, ageBuckets } from "./tolerances.ts";
 
-/** What stood in the way of closing the period, and what was accepted beside that, and who takes it as it is. */
 const signOffsPart: Part = {
   name: "sign_offs",
   title: "Signed off",
@@ -35,7 +34,6 @@ const signOffsPart: Part = {
   ],
 };
 
-/** A sign-off as its audit entry says it. */
 export interface SignOffFacts {
   at: string;
   blocker: string;
@@ -46,7 +44,6 @@ export interface SignOffFacts {
   auditSequence: number;
 }
 
-/** The same as a row. */
 export function signOffRow({ at, blocker, what, by, reason, facts, auditSequence }: SignOffFacts): PartRow {
   const row = {
     kind: blocker.split(":", 1)[0] ?? null,
@@ -61,7 +58,6 @@ export function signOffRow({ at, blocker, what, by, reason, facts, auditSequence
   return { part: signOffsPart.name, row };
 }
 
-/** The kinds of exceptions, in the order in which they are told. */
 const kinds = [
   "quarantined",
   "deferred",
@@ -76,20 +72,18 @@ const kinds = [
   "run",
 ] as const;
 
-/** Who has to act: the people of the CRM, of the configuration, of the platform, the next run, or who runs this. */
+/** Who must act. `program`: the next run; `operator`: whoever runs crm-sync. */
 const actors = ["crm", "configuration", "platform", "program", "operator"] as const;
 export type Actor = (typeof actors)[number];
 
-/** An order that an exception concerns, as the CRM has it. */
 export interface ConcernedOrder {
   key: RecordKey;
   crmDate: CrmDate | null;
   amount: Money | undefined;
 }
 
-/** Something that did not go its way, with who has to act and what is at stake. */
 export interface StatedException extends FoundException {
-  /** It was not over when the period was. */
+  /** It had not ended at the end of the period. */
   open: boolean;
   owner: Actor | null;
   branch: string | null;
@@ -121,7 +115,6 @@ const naming: readonly Column[] = [
   ),
 ];
 
-/** What did not go its way. */
 export const exceptionsStatement: StatementShape = {
   kind: "exceptions",
   version: 4,
@@ -226,7 +219,6 @@ export const exceptionsStatement: StatementShape = {
   ],
 };
 
-/** The end of the period, or what the statement knows last; and the classes of ages. */
 interface Known {
   knownAt: string | null;
   ageing?: readonly number[] | undefined;
@@ -234,7 +226,6 @@ interface Known {
 
 type Told = Row & { kind: string; open: boolean; owner: Actor | null; ageing: string | null };
 
-/** What is told of an exception at all: its kind, whether it was over, who had to act, and how old it was. */
 function toldOf(
   { facts, ended, open, owner }: StatedException,
   { knownAt, ageing }: Known,
@@ -245,7 +236,7 @@ function toldOf(
   return { told: { kind: String(kind), open, owner, ageing: bucket }, hours };
 }
 
-/** What a row says otherwise where the exception has ended, in the period or after it. */
+/** Cells that change because the exception has ended, in the period or later. */
 function endOf({ facts, ended, open }: StatedException): Row {
   if (ended === null) return {};
   const { reason = null, code = null } = exceptionRow(facts);
@@ -256,7 +247,7 @@ function endOf({ facts, ended, open }: StatedException): Row {
       return told;
     case "source-incomplete":
     case "run":
-      // When it ended stands in its row, and what to do about it is to be done although it is over.
+      // Their rows already have the end, and somebody must still act after it.
       return {};
     case "held":
       return { ...told, code: open ? "open" : code };
@@ -265,7 +256,6 @@ function endOf({ facts, ended, open }: StatedException): Row {
   }
 }
 
-/** One exception as a row of `exceptions`. */
 export function statedException(exception: StatedException, known: Known): PartRow {
   const { told, hours } = toldOf(exception, known);
   const { kind: _kind, ...row } = exceptionRow(exception.facts);
@@ -292,7 +282,6 @@ export function statedException(exception: StatedException, known: Known): PartR
   };
 }
 
-/** The orders that an exception concerns, as rows of `orders`. */
 export function concernedRows(exception: StatedException, known: Known, zone: string): PartRow[] {
   const { kind, open, owner } = toldOf(exception, known).told;
   const { customer = null, record = null, operation = null, hold = null } = exceptionRow(exception.facts);
@@ -309,7 +298,6 @@ export function concernedRows(exception: StatedException, known: Known, zone: st
   }));
 }
 
-/** Counts exceptions by kind, owner, age and currency: a few sums, however many there are. */
 export class ExceptionTotals {
   readonly #sums = new Map<
     string,
@@ -341,7 +329,6 @@ export class ExceptionTotals {
     return known;
   }
 
-  /** The rows of the summary, in a fixed order. */
   rows(): Row[] {
     const names: readonly string[] = kinds;
     const buckets = ageBuckets(this.#known.ageing);

@@ -16,21 +16,19 @@ import {
 } from "./writer.ts";
 import type { Column, Part, Row } from "./shape.ts";
 
-/** Rows of a part that a page shows; the other formats have all of them. */
+/** The other formats have all rows. */
 const mostRows = 2000;
-/** Characters of a text that a page shows; the other formats have all of them, XLSX as many as a cell holds. */
 const mostCharacters = 4000;
-/** From so many columns on, a table is printed smaller. */
+/** From this number of columns on, a table is printed smaller. */
 const wideFrom = 11;
-/** From so many columns on, paper has no room for a row in one line. */
 const brokenFrom = 24;
-/** More totals than these stand one below the other, where there are fewer groups. */
+/** With more sums than this and fewer groups, the table of totals is turned. */
 const mostAcross = 10;
 const mostCharts = 6;
 
 /**
- * A statement as a page to be read and printed: what it was made from, totals, charts, and the first rows of each part.
- * It has no script and loads nothing. Totals stand before the rows, so that all is held until the end.
+ * A statement as a page for reading and printing, with the first rows of each part. It has no script and loads nothing.
+ * Totals come before the rows, so the whole page is held in memory.
  */
 export function htmlWriter(statement: OpenStatement): StatementWriter {
   const time = localTime(statement.header.period.zone);
@@ -89,7 +87,7 @@ ${facts}</dl>
   return `<!doctype html>\n${begin}<style>${style}</style>\n${body}`;
 }
 
-/** Lines begin where a line of the page does: so the page itself is a file in which a signed head stands. */
+/** Each line of the fact is a line of the file, so that tools find a signed head in the page. */
 function factMarkup(fact: HeaderFact, time: LocalTime): Markup {
   const lines = factLines(fact, time).map(cellText);
   if (fact.lines !== true)
@@ -117,7 +115,6 @@ ${rowsTable(part, totals, body)}
 `);
 }
 
-/** A line for the whole part and one for each group, a column for each sum; turned where these are many. */
 function totalsTable(part: Part, totals: PartTotals): Markup {
   const corner = part.columns.find(({ name }) => name === part.groupBy)?.title ?? "";
   const sums = ["Rows", ...totals.sums.map(({ column, currency }) => [column.title, currency ?? ""].join(" ").trim())];
@@ -160,7 +157,7 @@ function amountOf(totals: Totals, wanted: Sum): string {
   return found === undefined ? "" : grouped(sumText(found));
 }
 
-/** Rows by group, and each sum of money by group: one chart a currency, since they are never added up. */
+/** One chart for each currency: amounts of different currencies are never added. */
 function chartsOf(part: Part, totals: PartTotals): Markup | string {
   if (totals.groups.length < 2) return "";
   const rows = barChart({
@@ -208,14 +205,12 @@ ${body}</tbody>
 </table></div>`;
 }
 
-/** A text as it stands on the page: one that nobody reads to its end is cut and says so. */
 function pageText(text: string): string {
   if (text.length <= mostCharacters) return cellText(text);
   const more = grouped(String(text.length - mostCharacters));
   return `${cellText(text.slice(0, mostCharacters))}… (${more} more characters)`;
 }
 
-/** What a statement or a part of it says of itself, names of columns and values between backticks set as such. */
 function aboutMarkup(text: string): Markup[] {
   return text.split("`").map((one, index) => (index % 2 === 0 ? markup`${one}` : markup`<code>${one}</code>`));
 }
@@ -224,7 +219,7 @@ function isBroken({ columns }: Part): boolean {
   return columns.length >= brokenFrom;
 }
 
-/** On paper a row of such a part goes over as many lines as it needs: each value that there is, behind its heading. */
+/** On paper each row of such a part takes several lines, with a heading before each value. */
 function brokenStyle(part: Part): string {
   const heads = part.columns.map(({ title }, index) => {
     const escape = (found: string): string => `\\${(found.codePointAt(0) ?? 0).toString(16)} `;
@@ -239,7 +234,7 @@ function classOf({ type }: Column): string {
   return type === "date" || type === "instant" ? "time" : "text";
 }
 
-/** A word that would make its column wider than a page has room for: it may be broken anywhere. */
+/** Such a long word may break anywhere, so that its column fits the page. */
 const longWord = /[^\s-]{25}/u;
 
 function rowMarkup(part: Part, row: Row, time: LocalTime): Markup {
@@ -261,7 +256,6 @@ function shownCell(row: Row, column: Column, time: LocalTime): string {
   return column.type === "instant" ? time.shown(String(cell)) : pageText(String(cell));
 }
 
-/** How the page of a statement looks: on screens light or dark as the reader has it, on paper light, A4 across. */
 const pageStyle = `
 :root { color-scheme: light dark; --ink: #1b2330; --soft: #5a6677; --line: #d5dbe4; --head: #eef1f6; --paper: #fff;
   --bar: #3d6fb4; --warn: #8a4b00; --warn-paper: #fff4e0; }

@@ -15,9 +15,8 @@ import { headerJson, totalsJson, type OpenStatement, type StatementWriter } from
 import type { Column, Part, Row } from "./shape.ts";
 
 /**
- * A statement as one JSON document: the header on its first line, then each part with its columns, one row a line, and
- * its totals. Members stand in canonical order within each line. Texts are exact: what would act in a terminal or an
- * editor is escaped as JSON has it.
+ * A statement as one JSON document: the header on the first line, then each part with columns, one row a line, and
+ * totals. Each line is canonical JSON. Texts are exact; characters that act in a terminal or editor are escaped.
  */
 export function jsonWriter({ header }: OpenStatement): StatementWriter {
   const time = localTime(header.period.zone);
@@ -46,7 +45,7 @@ function file(chunk: string): { file: string; chunk: string }[] {
   return [{ file: "", chunk }];
 }
 
-/** JSON on one line. It escapes control characters itself; the others that would act in a text are escaped too. */
+/** JSON escapes only control characters itself. */
 function line(value: Json): string {
   return withEscapes(canonicalJson(value));
 }

@@ -2,26 +2,24 @@ import type { Asset, InstanceWith, Money, Package, DateZones } from "../../crm/m
 import { buildAssets } from "../../crm/tree.ts";
 import { crmDate, type CrmDate } from "../crm-date.ts";
 
-/** A product in one form of an order, with the asset that it belongs to. Licence passwords are left out. */
+/** A product in one form of an order, with its asset. Licence passwords are left out. */
 export interface FormProduct {
   id: string;
   name: string;
-  /** Its product number, else its application key. */
   number: string | null;
   gmsPid: string | undefined;
   appKey: string | undefined;
   assetId: string;
   licenseType: string;
-  /** How many assets have it. */
   quantity: number;
   nodes: number;
   term: string;
   limitStart: CrmDate | null;
   limitEnd: CrmDate | null;
   trialEnd: CrmDate | null;
-  /** What it costs in all its assets together. */
+  /** The price in all its assets together. */
   amount: Money | undefined;
-  /** Ids of the packages that it stands in, the outermost first: it is bought with that one. */
+  /** Ids of its packages, outermost first. The product is bought with the outermost. */
   packages: readonly string[];
 }
 
@@ -29,7 +27,6 @@ interface FormAsset {
   id: string;
   licenseType: string;
   quantity: number;
-  /** Those that the CRM gives. */
   assetNumbers: readonly string[];
   limitStart: CrmDate | null;
   limitEnd: CrmDate | null;
@@ -42,11 +39,10 @@ interface FormPackage {
   assetId: string;
   licenseType: string;
   term: string;
-  /** Ids of the packages that it stands in, the outermost first, and its own. */
   packages: readonly string[];
 }
 
-/** One form of an order as the CRM gave it: what can be compared and added up of it, by the ids of its instances. */
+/** One form of an order from the CRM. Instances are found by id. */
 export interface OrderForm {
   placedAt: CrmDate | null;
   cancelled: boolean;
@@ -56,7 +52,6 @@ export interface OrderForm {
   products: ReadonlyMap<string, FormProduct>;
 }
 
-/** An order as it is kept, with its instances flat. */
 interface KeptOrder {
   placedAt?: string | undefined;
   cancelled: boolean;
@@ -64,7 +59,6 @@ interface KeptOrder {
   instances: readonly InstanceWith<unknown>[];
 }
 
-/** Reads a form of an order, with the zones of its local dates. */
 export function orderForm(order: KeptOrder, zones?: DateZones): OrderForm {
   const { assets } = buildAssets<unknown>(order.instances);
   const packages = new Map<string, FormPackage>();
@@ -95,7 +89,6 @@ export function orderForm(order: KeptOrder, zones?: DateZones): OrderForm {
   };
 }
 
-/** The products of a form that are taken so far. */
 interface Taken {
   products: Map<string, FormProduct>;
   zones: DateZones | undefined;
@@ -134,26 +127,24 @@ function takeProducts(
   }
 }
 
-/** Whether something of a form is the product that is asked for, by its product number or application key. */
+/** Whether the form has a product with this product number or application key. */
 export function hasProduct(form: OrderForm | null | undefined, wanted: string): boolean {
   return [...(form?.products.values() ?? [])].some((product) => isProduct(product, wanted));
 }
 
-/** Whether a product is the one that is asked for. */
 export function isProduct(product: { [Name in "gmsPid" | "appKey"]?: string | undefined }, wanted: string): boolean {
   return product.gmsPid === wanted || product.appKey === wanted;
 }
 
 /**
- * The part of an amount that falls to `units` of `of` equal ones from the `first` on: whole minor units, and the parts
- * of all of them make the amount.
+ * The share of `units` equal units, from unit `first` on, in the amount of `of` units. Shares are whole minor units and
+ * add up to the amount.
  */
 export function shareOf({ currency, minor }: Money, of: number, first: number, units = 1): Money {
   const upTo = (count: number): number => Number((BigInt(minor) * BigInt(Math.min(count, of))) / BigInt(of));
   return { currency, minor: of < 1 ? 0 : upTo(first + units) - upTo(first) };
 }
 
-/** What of an order can change in the CRM after it was placed. */
 export const changedFields = [
   "amount",
   "quantity",
@@ -170,25 +161,19 @@ export const changedFields = [
 ] as const;
 export type ChangedField = (typeof changedFields)[number];
 
-/** One side of a change; an amount or a count beside the text where it is one. */
 interface ChangedValue {
   text: string | null;
-  /** The date whose instant the text is. */
   date?: CrmDate | null | undefined;
   amount?: Money | undefined;
   count?: number | undefined;
 }
 
-/** One thing of an order that one form of it says otherwise than another. */
+/** One difference between two forms of an order. */
 export interface OrderChange {
   level: "order" | "asset" | "package" | "product";
-  /** The id of the instance; null for the order itself. */
   item: string | null;
-  /** The asset that it belongs to. */
   asset: string | null;
-  /** The outermost package that it stands in, or that it is. */
   outermost: string | null;
-  /** Ids of the products in a package that is gone, also of those in packages in it. */
   inside: readonly string[];
   name: string | null;
   number: string | null;
@@ -203,7 +188,6 @@ type About = Omit<OrderChange, "field" | "before" | "after">;
 const unnamed = { outermost: null, inside: [], name: null, number: null };
 const theOrder: About = { ...unnamed, level: "order", item: null, asset: null, licenseType: null };
 
-/** Everything of amount, date, quantity, term, nodes and products that differs between two forms of an order. */
 export function orderChanges(before: OrderForm, after: OrderForm): OrderChange[] {
   return [
     ...amountChange(theOrder, before.amount, after.amount),
@@ -266,12 +250,10 @@ function productChanges(before: OrderForm, after: OrderForm): OrderChange[] {
   });
 }
 
-/** Ids of the products that stand in a package, also of those in packages in it. */
 function productsIn({ products }: OrderForm, id: string): string[] {
   return [...products.values()].filter(({ packages }) => packages.includes(id)).map((product) => product.id);
 }
 
-/** A product that came or went, with what it costs and how many assets have it. */
 function whole(product: FormProduct | undefined, form: OrderForm): ChangedValue {
   if (product === undefined) return { text: null };
   const { quantity = 1 } = form.assets.get(product.assetId) ?? {};
@@ -291,7 +273,7 @@ function text(value: string | null): ChangedValue {
   return { text: value };
 }
 
-/** Dates are the same where their instants are: those are what is sent. */
+/** Two dates are equal if their instants are equal: those are sent. */
 function date(value: CrmDate | null): ChangedValue {
   return { text: value?.at ?? null, date: value };
 }
@@ -300,7 +282,6 @@ function count(value: number): ChangedValue {
   return { text: String(value), count: value };
 }
 
-/** What is so or not, as text. */
 export function flagText(value: boolean): string {
   return value ? "yes" : "no";
 }
@@ -309,7 +290,6 @@ function flag(value: boolean): ChangedValue {
   return { text: flagText(value) };
 }
 
-/** An amount stands in its own column, where it is shown as its currency is. */
 function money(amount: Money | undefined): ChangedValue {
   return { text: null, amount };
 }

@@ -203,7 +203,6 @@ const licences: Part = {
   ],
 };
 
-/** What finance reads of a month: what was given and taken away, line by line, order by order, seat by seat. */
 export const ordersStatement: StatementShape = {
   kind: "orders",
   version: 2,
@@ -212,17 +211,13 @@ export const ordersStatement: StatementShape = {
   parts: [lines, orders, licences],
 };
 
-/** What stands of an order, and what it costs: what the sum of its lines is compared with. */
 interface OrderSums {
-  /** What the whole order costs. */
   order: Money | undefined;
-  /** What each product that stands costs, each once for every unit. */
   products: readonly (Money | undefined)[];
-  /** Every form that something of it was bought from is kept. */
+  /** Every form is kept that something of the order was bought from. */
   isKnown: boolean;
 }
 
-/** The sum of what stands of an order, and whether it agrees with the amount of the order. */
 export function sumCells({ order, products, isKnown }: OrderSums): Row {
   const sum = isKnown ? sumOfLines(products) : undefined;
   return {
@@ -244,7 +239,7 @@ function verdict(
 ): "agrees" | "differs" | "not given" | "ended" {
   if (products.length === 0) return "ended";
   if (order === undefined || products.includes(undefined)) return "not given";
-  // Lines in several currencies are never added up, and cannot agree with one amount.
+  // Lines in several currencies are never added up. They cannot agree with one amount.
   return sum !== undefined && sum.currency === order.currency && sum.minor === order.minor ? "agrees" : "differs";
 }
 

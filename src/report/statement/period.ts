@@ -2,21 +2,17 @@ import { exitCodes, Problem, usage } from "../../base/errors.ts";
 import type { CrmDate } from "../crm-date.ts";
 import type { Period, PeriodBy } from "./shape.ts";
 
-/** What is said to whom writes a period that cannot be read. */
 const forms =
   "write a month (2026-10), a quarter (2026-Q4), a year (2026), a day (2026-10-03), or a range whose ends both " +
   "belong to it (2026-09..2026-11)";
 
-/** Local days: `first` belongs to them and `after` does not. */
+/** Local days: `first` is included, `after` is not. */
 interface Days {
   first: Temporal.PlainDate;
   after: Temporal.PlainDate;
 }
 
-/**
- * A period as a person writes it, in local days of a zone: the instants that it lasts from and to. Throws a usage
- * Problem for what is no period.
- */
+/** Parses a period in local days of a zone. Throws a usage Problem if the text is not a period. */
 export function parsePeriod(label: string, zone: string): Period {
   const [begin = "", end, ...more] = label.split("..");
   if (more.length > 0) throw usage(`${JSON.stringify(label)} has more than one \`..\``, forms);
@@ -30,14 +26,14 @@ export function parsePeriod(label: string, zone: string): Period {
   return { label, zone, from: startOfDay(first.first, zone), to: startOfDay(last.after, zone) };
 }
 
-/** A period that was closed: what it was asked for by, and the time that its figures are of. */
+/** A closed period: its label and its exact instants. */
 export function closedPeriod({ label, zone, from, to }: Omit<Period, "joined">): Period {
   return { label, zone, from, to, ...(parsePeriod(label, zone).from === from ? {} : { joined: true }) };
 }
 
 /**
- * A period beside the one that is closed before it. Where they meet on the same local day, each in a zone of its own,
- * it begins where the closed one ended: no moment is in both, and none in neither.
+ * A period next to the one closed before it. If both meet on one local day in different zones, this one begins where
+ * the closed one ended. So no moment is in both periods, and no moment is in neither.
  */
 export function joinedTo(period: Period, before: Omit<Period, "label"> | undefined): Period {
   if (before === undefined || before.to === period.from || before.to >= period.to) return period;
@@ -49,10 +45,7 @@ function localDay(at: string, zone: string): string {
   return Temporal.Instant.from(at).toZonedDateTimeISO(zone).toPlainDate().toString();
 }
 
-/**
- * The label of a period like another one in which an instant lies in a zone: for a month its month, and so for a
- * quarter, a year or a day; for a range what it begins with.
- */
+/** The period of the same length that contains an instant, as a label; for a range, the period of its first part. */
 export function periodLike(label: string, at: string, zone: string): string {
   const day = localDay(at, zone);
   const [begin = ""] = label.split("..");
@@ -60,7 +53,7 @@ export function periodLike(label: string, at: string, zone: string): string {
   return day.slice(0, begin.length);
 }
 
-/** Throws a usage Problem for a period that was over before the ledger began: nothing of it was observed. */
+/** Throws a usage Problem if the period ended before the ledger began: the ledger observed nothing of it. */
 export function requireObserved({ label, zone, to }: Omit<Period, "joined">, began: string | undefined): void {
   if (began === undefined || began < to) return;
   throw new Problem({
@@ -73,7 +66,7 @@ export function requireObserved({ label, zone, to }: Omit<Period, "joined">, beg
   });
 }
 
-/** Throws a usage Problem for a period that has not begun at an instant: what stands open in it is not known yet. */
+/** Throws a usage Problem if the period has not begun: its open issues are not known yet. */
 export function requireBegun({ label, from }: Period, at: string): void {
   if (from <= at) return;
   throw new Problem({
@@ -84,20 +77,18 @@ export function requireBegun({ label, from }: Period, at: string): void {
   });
 }
 
-/** The month before the one in which an instant lies in a zone, as `2026-09`. */
 export function monthBefore(epochMs: number, zone: string): string {
   const date = Temporal.Instant.fromEpochMilliseconds(epochMs).toZonedDateTimeISO(zone).toPlainDate();
   return date.toPlainYearMonth().subtract({ months: 1 }).toString();
 }
 
-/** Whether nothing can happen in a period any more at an instant: it is provisional until then. */
 export function isOver({ to }: Period, at: string): boolean {
   return Date.parse(at) >= Date.parse(to);
 }
 
 /**
- * Whether something belongs to a period: by when it was sent or given, or by the date of its order in the CRM. What has
- * no such date (never sent, or not ours) belongs to every period, so that nothing is left out of all of them.
+ * Whether something belongs to a period, by its own time or by the order's CRM date. Something without a date (never
+ * sent, or not ours) belongs to every period, so that none leaves it out.
  */
 export function inPeriod(
   period: Period,
@@ -110,15 +101,15 @@ export function inPeriod(
   };
 }
 
-/** The local days of a period as texts: `first` belongs to it and `after` does not. */
+/** Local days of a period as texts: `first` is included, `after` is not. */
 export function periodDays({ label }: Pick<Period, "label">): Record<"first" | "after", string> {
   const [begin = "", end = begin] = label.split("..");
   return { first: daysOf(begin, label).first.toString(), after: daysOf(end, label).after.toString() };
 }
 
 /**
- * Says of dates whether they are before a period (-1), in it (0) or after it (1). A local date is where its day is,
- * whatever its zone and that of the period: 1 October is in October everywhere.
+ * Whether a date is before the period (-1), in it (0) or after it (1). A local date counts by its day, in any zone: 1
+ * October is always in October.
  */
 export function sidesOf(period: Period): (date: CrmDate) => -1 | 0 | 1 {
   const [from, to] = [Date.parse(period.from), Date.parse(period.to)];
@@ -134,7 +125,10 @@ function sideOf<Moment extends number | string>(at: Moment, from: Moment, to: Mo
   return at < from ? -1 : at < to ? 0 : 1;
 }
 
-/** The instant of a date; of one that is on another side of the period as a local date, the nearest on that side. */
+/**
+ * The instant of a date. If date and instant are on different sides of the period, the nearest instant on the date's
+ * side.
+ */
 export function instantBeside(date: CrmDate, period: Period): string {
   const sides = sidesOf(period);
   const [own, asInstant] = [sides(date), sides({ at: date.at, zone: undefined })];
@@ -149,12 +143,11 @@ function lastBefore(instant: string): string {
   return new Date(Date.parse(instant) - 1).toISOString();
 }
 
-/** The first instant of a local day: not midnight where the clock skips it. */
+/** Not midnight if the clock skips midnight. */
 function startOfDay(day: Temporal.PlainDate, zone: string): string {
   return new Date(day.toZonedDateTime(zone).epochMilliseconds).toISOString();
 }
 
-/** A day as `2026-10-03`; undefined where there is no such day. */
 function dayIn(text: string): Temporal.PlainDate | undefined {
   if (!/^[12]\d{3}-\d{2}-\d{2}$/u.test(text)) return undefined;
   try {
@@ -164,7 +157,6 @@ function dayIn(text: string): Temporal.PlainDate | undefined {
   }
 }
 
-/** The days of a year, a quarter, a month or a day. */
 function daysOf(text: string, label: string): Days {
   const quarter = /^(?<year>[12]\d{3})-Q(?<number>[1-4])$/u.exec(text)?.groups;
   if (quarter !== undefined) {
@@ -189,8 +181,8 @@ const momentForms =
   "means the end of that day (2026-10-31)";
 
 /**
- * A moment in the past as a person writes it, as an ISO instant in UTC: local in a zone, or with an offset. Throws a
- * usage Problem for what is no moment, and for one that lies after `now`.
+ * Parses a past moment into an ISO instant in UTC: local in a zone, or with an offset. Throws a usage Problem if the
+ * text is not a moment or is later than `now`.
  */
 export function parseMoment(text: string, zone: string, now: number): string {
   const day = dayIn(text);
@@ -203,7 +195,6 @@ export function parseMoment(text: string, zone: string, now: number): string {
   );
 }
 
-/** Epoch milliseconds of a date and time. */
 function timeIn(text: string, zone: string): number {
   const found =
     /^(?<local>[12]\d{3}-\d{2}-\d{2}T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,3})?)?)(?<offset>Z|[+-]\d{2}:\d{2})?$/u.exec(

@@ -5,7 +5,7 @@ import { bothDates } from "../crm-date.ts";
 import type { Tolerances } from "./shape.ts";
 import { formatKey } from "../../crm/keys.ts";
 
-/** What one side says of one thing; null where it says nothing, or there is nothing of the kind. */
+/** The figures of one side; null if it does not have that figure. */
 export interface Figures {
   units: number | null;
   nodes: number | null;
@@ -15,7 +15,6 @@ export interface Figures {
   termEnd: string | null;
 }
 
-/** One comparison with what each of its three sides comes to. */
 export interface ReconciledItem {
   comparison: Comparison;
   source: string | null;
@@ -23,53 +22,46 @@ export interface ReconciledItem {
   productNumber: string | null;
   crm: Figures;
   sent: Figures;
-  /** The platform shows no money: that of what is observed is that of what was sent. */
+  /** The platform shows no money: observed items have the sent amounts. */
   observed: Figures;
-  /** The amounts of the whole line, or of the order, differ by no more than the tolerance; null without amounts. */
+  /** Whether the amounts of the line or order are within tolerance; null without amounts. */
   isWithin: boolean | null;
-  /** The amounts of the whole line, or of the order, differ by more than that: for that it is `different`. */
+  /** The amounts differ by more than the tolerance, so the item is `different`. */
   isOtherMoney: boolean;
-  /** Since when it is not as meant; null of what is. */
   openSince: string | null;
 }
 
-/** A record of a customer: the source that gives it, since when the customer wants it, and since when as it is now. */
+/** `wantedSince`: since when the CRM wants it; `changedAt`: since when it has its present form. */
 interface RecordFacts {
   source: string;
   wantedSince: string;
   changedAt: string;
 }
 
-/** The forms of one order. */
 export interface OrderForms {
-  /** As the CRM has it now. */
   now: OrderForm | undefined;
-  /** Those that something was bought from for this customer, by the channel order number of the purchase. */
+  /** Forms that something was bought from for this customer, by channel order number. */
   sent: ReadonlyMap<string, OrderForm>;
-  /** The one that something was bought from or taken away by last. */
   lastSent: OrderForm | undefined;
 }
 
-/** What a statement knows of a customer beside what is compared. */
 export interface CustomerFacts {
   branch: string | null;
   /** By stream and key, such as `orders crm/10248`. */
   records: ReadonlyMap<string, RecordFacts>;
   orders: ReadonlyMap<string, OrderForms>;
-  /** Since when `verify` has each difference, by `differenceKey`. */
+  /** When `verify` first found each difference, by `differenceKey`. */
   differences: ReadonlyMap<string, string>;
 }
 
-/** A comparison, and how many units of it the CRM wants. */
 export interface Fitted {
   comparison: Comparison;
   units: number;
 }
 
 /**
- * The parts of an order, of each product as many as the CRM wants: those that have no asset number yet stand in one
- * row, and of more than it wants the last ones are not wanted. Which of them really go is decided when the order is
- * amended.
+ * Limits the parts of an order to the quantities in the CRM. Units without an asset number share one row; surplus units
+ * count as unwanted, the last ones first. The amendment later decides which units really go.
  */
 export function fitted(parts: readonly Comparison[], now: OrderForm | undefined): Fitted[] {
   const wanted = Map.groupBy(
@@ -95,11 +87,9 @@ export function fitted(parts: readonly Comparison[], now: OrderForm | undefined)
   });
 }
 
-/** What is known of all units of a product. */
 interface Known {
-  /** Numbers that the CRM gives come first, then what is there, each as it was bought. */
+  /** Numbers from the CRM come first, then existing units as they were bought. */
   places: ReadonlyMap<Comparison, number>;
-  /** How many have an asset number. */
   numbered: number;
 }
 
@@ -111,7 +101,7 @@ function knownOf(all: readonly Comparison[], given: ReadonlySet<string>): Known 
   };
 }
 
-/** Units as they were bought, whatever numbers they have; those without a place among them come last. */
+/** Units in the order of purchase; units without a place come last. */
 export function asBought<Item>(
   items: readonly Item[],
   comparisonOf: (item: Item) => Comparison,
@@ -130,7 +120,6 @@ function lacking(row: Comparison, quantity: number, units: number): Fitted {
     ...row,
     verdict: "missing",
     licenseOrderId: undefined,
-    // It is bought after those that are there.
     unit: undefined,
     assetNumber: null,
     sent: false,
@@ -141,7 +130,6 @@ function lacking(row: Comparison, quantity: number, units: number): Fitted {
   return { comparison, units };
 }
 
-/** A unit beyond those that the CRM wants; one that was never sent is nothing at all. */
 function notWanted(row: Comparison, quantity: number, there: number): Fitted[] {
   if (!row.sent && row.shown !== true) return [];
   const details = [`the CRM wants ${quantity} of it, and there are ${there}`, ...row.details];
@@ -151,38 +139,34 @@ function notWanted(row: Comparison, quantity: number, there: number): Fitted[] {
 
 const worst: readonly Agreement[] = ["missing", "different", "extra", "in-transit", "not-observable", "matched"];
 
-/** The verdict of what has parts with these verdicts. */
 export function worstOf(verdicts: readonly Agreement[]): Agreement {
   return worst.find((verdict) => verdicts.includes(verdict)) ?? "matched";
 }
 
 type Amounts = "equal" | "tolerated" | "different";
 
-/** Whether the CRM has the amount that something was sent with. */
 export function amountsOf(crm: Money | undefined, sent: Money | undefined, tolerances: Tolerances): Amounts {
   return linesOf({ amount: crm, quantity: 1 }, { amount: sent, quantity: 1 }, tolerances);
 }
 
-/** What so many units cost together. */
 type Line = Pick<FormProduct, "amount" | "quantity">;
 
 /**
- * Whether the units of a line cost in the CRM what they were sent with. Of as many units the amounts are equal or not.
- * Of more or fewer units a unit may cost the same and each of the two lines have been rounded, by half a minor unit at
- * most: that is as much for very many units as for two.
+ * Compares the price of a line in the CRM and as sent. With different quantities the unit price may be equal and each
+ * line rounded by half a minor unit. That rounding does not grow with the number of units.
  */
 export function linesOf(crm: Line, sent: Line, { money = {} }: Tolerances): Amounts {
   if (crm.amount === undefined && sent.amount === undefined) return "equal";
   if (crm.amount === undefined || crm.amount.currency !== sent.amount?.currency) return "different";
   const [wanted, bought] = [BigInt(crm.quantity), BigInt(sent.quantity)];
-  // Both are multiplied by the units that were sent, so that nothing is divided: in minor units of the CRM's line.
+  // Both are multiplied by the sent units instead of divided. The unit is the minor unit of the CRM's line.
   const apart = absolute(BigInt(crm.amount.minor) * bought - BigInt(sent.amount.minor) * wanted);
   const rounding = wanted === bought ? 0n : bought + (wanted < bought ? wanted : bought);
   if (2n * apart <= rounding) return "equal";
   return apart <= BigInt(money[crm.amount.currency] ?? 0) * bought ? "tolerated" : "different";
 }
 
-/** Whether an order, or the line that a row is of, has another amount in a form of the order than it was sent with. */
+/** Whether the order, or the line of a row, has another amount in a form than was sent. */
 export function isOtherMoney(
   { level, item = "", channelOrderId = "" }: Comparison,
   form: OrderForm,
@@ -198,7 +182,7 @@ function absolute(value: bigint): bigint {
   return value < 0n ? -value : value;
 }
 
-/** What the CRM has otherwise now than it was when the product was sent, field by field. */
+/** Changes in the CRM since the product was sent, by field. */
 export function changesOf(
   sent: FormProduct,
   crm: FormProduct,
@@ -216,15 +200,16 @@ export function changesOf(
   return changes;
 }
 
-/** How a difference that `verify` keeps is found. */
 export function differenceKey(of: { level: string; subject: string; class: string }): string {
   return JSON.stringify([of.level, of.subject, of.class]);
 }
 
 /**
- * When a difference began. If `verify` has seen it: its first sight. If nothing was sent: when the CRM began to want it,
- * or what was given for that before ended.
- * If the CRM has changed it since it was sent: the time of that change. Else: when it was sent, or shown.
+ * When a difference began.
+ * 1. `verify` has found it: the first time.
+ * 2. Nothing was sent: when the CRM began to want it, or when an earlier assignment ended.
+ * 3. The CRM changed since it was sent: the time of that change.
+ * 4. Otherwise: when it was sent, or shown.
  */
 export function openSince(row: Comparison, facts: CustomerFacts): string | null {
   if (row.verdict === "matched") return null;
@@ -240,7 +225,6 @@ export function openSince(row: Comparison, facts: CustomerFacts): string | null 
   return (row.sent ? record?.changedAt : row.seenAt) ?? row.at ?? row.seenAt ?? null;
 }
 
-/** The record of the CRM that something is of. */
 export function recordOf({ level, order, staff }: Comparison, { records }: CustomerFacts): RecordFacts | undefined {
   if (level === "enterprise") return records.get("customers");
   if (staff !== undefined) return records.get(`staff ${formatKey(staff)}`);

@@ -25,7 +25,6 @@ import type { Tolerances } from "./shape.ts";
 const none: Figures = { units: null, nodes: null, seats: null, amount: undefined, term: null, termEnd: null };
 const noForms: OrderForms = { now: undefined, sent: new Map(), lastSent: undefined };
 
-/** Every comparison of a customer with the figures of its sides, in the order of the comparisons. */
 export function reconciledItems(
   item: CustomerCase,
   rows: readonly Comparison[],
@@ -49,11 +48,11 @@ export function reconciledItems(
   return openedItems(items, facts);
 }
 
-/** Since when each is not as meant: an order since the first of its parts is not, or since its own amount is not. */
+/** An order is open since its first open part, or since its own amount differs. */
 function openedItems(items: readonly ReconciledItem[], facts: CustomerFacts): ReconciledItem[] {
   const opened: ReconciledItem[] = [];
   let parts: string | null = null;
-  // From the last to the first: the parts of an order stand behind it.
+  // Backwards, because the parts of an order come after it.
   for (const one of items.toReversed()) {
     const own = openSince(one.comparison, facts);
     if (one.comparison.level === "order") {
@@ -69,18 +68,17 @@ function earlier(one: string | null, other: string | null): string | null {
   return one === null || (other !== null && other < one) ? other : one;
 }
 
-/** A product or package of the order that it stands behind. */
 function isPart(row: Comparison | undefined): boolean {
   return row?.order !== undefined && (row.level === "product" || row.level === "package");
 }
 
-/** What was sent since then may be on its way still; undefined where nothing is tolerated. */
+/** Things sent after this instant may be in transit; undefined without a tolerance. */
 function transitFrom({ transitDays = 0 }: Tolerances, knownAt: string | null): string | undefined {
   if (transitDays === 0 || knownAt === null) return undefined;
   return toInstant(Date.parse(knownAt) - transitDays * 86_400_000);
 }
 
-/** What was sent, is not shown, and was not sent long enough ago to be missing. */
+/** A missing thing that was sent recently is in transit. */
 function onItsWay(row: Comparison, since: string | undefined): Comparison {
   const isMissing = row.verdict === "missing" && row.sent && row.shown === false;
   if (!isMissing || since === undefined || (row.at ?? "") <= since) return row;
@@ -149,20 +147,19 @@ function orderDetails(
   return [...own, ...apart, ...(amounts === "different" ? [otherAmount] : [])];
 }
 
-/** What is observed of an order's money: all of it but that of lines that were sent and are not shown. */
+/** The order's money without lines that were sent and are not shown. */
 function observedOf(row: Comparison, sent: Money | undefined, items: readonly ReconciledItem[]): Money | undefined {
   if (row.shown !== true || sent === undefined) return undefined;
   let { minor } = sent;
   for (const { comparison, sent: line } of items) {
     if (comparison.level !== "product" || !comparison.sent || comparison.shown === true) continue;
-    // Nobody knows how much of the order's money is that of a line without an amount, or in another currency.
+    // The share of a line without an amount, or in another currency, is unknown.
     if (line.amount?.currency !== sent.currency) return undefined;
     minor -= line.amount.minor;
   }
   return Number.isSafeInteger(minor) ? { currency: sent.currency, minor } : undefined;
 }
 
-/** What falls to a row of what all units of its product cost. */
 interface Share {
   crm: Money | undefined;
   sent: Money | undefined;
@@ -170,8 +167,8 @@ interface Share {
 const noShare: Share = { crm: undefined, sent: undefined };
 
 /**
- * The part of each amount that falls to each row. Units have their parts as they were bought, whatever numbers they
- * have: of the form that they were bought from those that were bought later have the part that comes after.
+ * Each row's share of the amounts. Units get their shares in the order of purchase, whatever their numbers: later
+ * purchases from the same form get later shares.
  */
 function sharesOf(units: readonly Fitted[], forms: OrderForms): ReadonlyMap<Fitted, Share> {
   const given = { crm: new Map<string, number>(), sent: new Map<string, number>() };
@@ -223,7 +220,7 @@ function productItem(
   };
 }
 
-/** Whether two amounts are as good as equal; null where there is none. A side without one counts as none. */
+/** Whether the amounts agree; null if there are none. A missing side counts as 0. */
 function isWithinTolerance(
   crm: Money | undefined,
   sent: Money | undefined,
@@ -234,7 +231,6 @@ function isWithinTolerance(
   return isCompared ? amounts !== "different" : (crm ?? sent)?.minor === 0;
 }
 
-/** What the CRM has otherwise now of a product than in the form that it was bought from. */
 function changesIn(
   { inCrm, sent, item = "", channelOrderId = "" }: Comparison,
   forms: OrderForms,
@@ -245,7 +241,7 @@ function changesIn(
   return wanted === undefined || bought === undefined ? new Map() : changesOf(bought, wanted, tolerances);
 }
 
-/** What the platform shows as it was sent, and the CRM has otherwise now, is different. */
+/** If the platform shows the sent values and the CRM has changed since, the item is `different`. */
 function judged(
   row: Comparison,
   amounts: ReturnType<typeof amountsOf>,
@@ -261,7 +257,6 @@ function judged(
 
 const changedDate = /^CRM (?<field>limitStart|limitEnd|trialEnd): /u;
 
-/** What was found to have changed in the CRM, with dates as a statement has them. */
 function withDates(row: Comparison, changes: ReadonlyMap<string, string>): Comparison {
   if (changes.size === 0 || !row.details.some((detail) => changedDate.test(detail))) return row;
   const dated = (detail: string): string => changes.get(changedDate.exec(detail)?.groups?.["field"] ?? "") ?? detail;
@@ -273,7 +268,6 @@ function figuresOf(product: Pick<FormProduct, "nodes" | "term" | "limitEnd">, un
   return { ...none, units, nodes: product.nodes * units, term: product.term, termEnd };
 }
 
-/** What M7 shows of a product under an asset number. */
 function shownFigures(item: CustomerCase, { assetNumber, item: id, channelOrderId }: Comparison): Figures {
   const shown = item.shown.products.get(`${assetNumber ?? ""}/${id ?? ""}`)?.body;
   if (shown === undefined) return { ...none, units: 1 };
@@ -310,11 +304,10 @@ function packageItem(row: Comparison, { now, sent, lastSent }: OrderForms, facts
   return { ...bare(row, facts), productName: named?.name ?? null, productNumber: row.item ?? null };
 }
 
-/** What belongs to no order that is compared: enterprises, people, what they hold, and what is there beside it. */
 function otherItem(item: CustomerCase, row: Comparison, facts: CustomerFacts): ReconciledItem {
   const one = bare(row, facts);
   if (row.level === "assignment") {
-    // What the services say otherwise of one seat is no other seat.
+    // Readings that disagree about one seat are not a second seat.
     const isOne = row.finding !== "shown-twice" && row.item === undefined;
     const side = (isThere: boolean): Figures => (isThere && isOne ? { ...none, seats: 1 } : none);
     return { ...one, crm: side(row.inCrm), sent: side(row.sent), observed: side(row.shown === true) };

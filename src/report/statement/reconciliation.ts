@@ -16,11 +16,9 @@ import {
 } from "./corrections.ts";
 import type { OrderChange } from "./order-form.ts";
 
-/** The three sides of a comparison. */
 const sides = ["crm", "sent", "observed"] as const;
 type Side = (typeof sides)[number];
 
-/** What is counted of a side, beside how often it is there and its money. */
 const counts = ["units", "nodes", "seats"] as const;
 
 const verdicts = ["matched", ...driftClasses] as const;
@@ -47,7 +45,6 @@ function countColumns(name: "count" | (typeof counts)[number], title: string, ab
   ];
 }
 
-/** The columns of the summary. */
 const summaryColumns: readonly Column[] = [
   column("text", "level", "Level", "What was compared."),
   column("text", "verdict", "Verdict", "The result of the comparison."),
@@ -79,11 +76,9 @@ interface Sum {
   verdict: string;
   currency: string | null;
   comparisons: number;
-  /** By side and what is counted, such as `crm_units`. */
   values: Map<string, Exact>;
 }
 
-/** Adds items up by level, verdict and currency: a few sums, however many items there are. */
 export class ReconciliationTotals {
   readonly #sums = new Map<string, Sum>();
 
@@ -108,7 +103,6 @@ export class ReconciliationTotals {
     return known;
   }
 
-  /** The rows of the summary: level by level, verdict by verdict, currency by currency. */
   rows(): Row[] {
     const places: readonly string[] = levels;
     const order: readonly string[] = verdicts;
@@ -252,7 +246,6 @@ const corrected: Part = {
   ],
 };
 
-/** What the CRM says, what was sent and what the platform shows, compared. */
 export const reconciliationStatement: StatementShape = {
   kind: "reconciliation",
   version: 3,
@@ -280,7 +273,6 @@ export const reconciliationStatement: StatementShape = {
   ],
 };
 
-/** What a comparison is told with beside it. */
 interface Told {
   branch: string | null;
   knownAt: string | null;
@@ -288,7 +280,6 @@ interface Told {
   ageing: readonly number[] | undefined;
 }
 
-/** One comparison as a row of `items`. */
 export function itemRow(item: CustomerCase, one: ReconciledItem, { branch, knownAt, zone, ageing }: Told): PartRow {
   const { comparison: row, crm, sent, observed, openSince } = one;
   const difference = amountDifference(sent.amount, crm.amount);
@@ -339,7 +330,6 @@ export function itemRow(item: CustomerCase, one: ReconciledItem, { branch, known
   };
 }
 
-/** What the CRM has otherwise than the order was placed with, as a row of `corrected`. */
 export function correctedRow(
   order: ChangedOrder & { changedAt: string; source: string; place: string },
   change: OrderChange,

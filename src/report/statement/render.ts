@@ -6,7 +6,7 @@ import { addingUp, type FileChunk, type MakeWriter, type PartTotals, type Statem
 export const statementFormats = ["csv", "json", "xlsx", "html"] as const;
 export type StatementFormat = (typeof statementFormats)[number];
 
-/** Each format's writer, loaded with its library when that format is asked for. */
+/** A format's library is loaded only if that format is used. */
 const writers: Record<StatementFormat, () => Promise<MakeWriter>> = {
   csv: async () => (await import("./csv.ts")).csvWriter,
   json: async () => (await import("./json.ts")).jsonWriter,
@@ -16,7 +16,6 @@ const writers: Record<StatementFormat, () => Promise<MakeWriter>> = {
 
 const rowsInBatch = 500;
 
-/** Refuses a format that there is not. */
 export function requireStatementFormat(format: string): StatementFormat {
   const known = statementFormats.find((name) => name === format);
   if (known !== undefined) return known;
@@ -29,9 +28,8 @@ export function requireStatementFormat(format: string): StatementFormat {
 }
 
 /**
- * A statement as the chunks of its files, one file after the other. Rows are taken as they are needed, checked, counted
- * and added up while they go through; a few hundred are held at a time (a few thousand for HTML). `name` is
- * the name of the file without a folder.
+ * A statement as chunks of its files, one file after the other. Rows are checked and added up as a stream; a few
+ * hundred are held at a time (a few thousand for HTML). `name`: the file name without a folder.
  */
 export async function* renderStatement(
   format: StatementFormat,
@@ -55,7 +53,6 @@ interface PartsInTurn {
   finish(): Iterable<FileChunk>;
 }
 
-/** Goes through the parts in their order, those without rows too, and hands their rows to the writer in batches. */
 function partsInTurn(shape: StatementShape, writer: StatementWriter): PartsInTurn {
   const totals = new Map<string, PartTotals>();
   let at = -1;

@@ -5,28 +5,24 @@ import { type LocalTime, type Exact, exactJson, isExact, plus, currencyOf } from
 import { decimalText } from "../../crm/currency.ts";
 
 /**
- * A piece of one of the files that a statement is written into. `file` is empty for the file that was asked for, the
- * name of a part, or what is put behind the file's name, which begins with a hyphen; `fileNameOf` makes a path of it.
- * Files come one after the other: the first chunk of a file begins it, and a chunk of another file ends it.
+ * A chunk of one file of a statement. `file`: empty for the requested file, the name of a part, or a suffix that begins
+ * with a hyphen (see `fileNameOf`). Files come one after the other: a chunk of another file ends the current one.
  */
 export interface FileChunk {
   file: string;
   chunk: string | Uint8Array;
 }
 
-/** What is written: a statement, what it was made from, and the name of its file without a folder. */
 export interface OpenStatement {
   shape: StatementShape;
   header: StatementHeader;
   name: string;
 }
 
-/** The totals of each part, by its name. */
 export type StatementTotals = ReadonlyMap<string, PartTotals>;
 
 /**
- * How a format writes a statement. Its methods are called in this order: `begin`; for each part, in the order of the
- * shape, `beginPart`, `rows` in batches as they come, `endPart`; `end`. Rows are checked before they are handed over.
+ * Order of calls: `begin`; for each part `beginPart`, `rows` in batches, `endPart`; `end`. Rows are already checked.
  */
 export interface StatementWriter {
   begin(): Iterable<FileChunk>;
@@ -36,10 +32,9 @@ export interface StatementWriter {
   end(totals: StatementTotals): Iterable<FileChunk>;
 }
 
-/** Makes the writer of one format. */
 export type MakeWriter = (statement: OpenStatement) => StatementWriter;
 
-/** The path of one of the files: `orders.csv` and `lines` give `orders.lines.csv`. */
+/** The path of one file: `orders.csv` and `lines` give `orders.lines.csv`. */
 export function fileNameOf(path: string, file: string): string {
   if (file === "") return path;
   if (file.startsWith("-")) return path + file;
@@ -47,23 +42,19 @@ export function fileNameOf(path: string, file: string): string {
   return `${before}.${file}${ending}`;
 }
 
-/** The file in which a part stands, where each has one of its own: the first is the file that was asked for. */
 export function fileOfPart(shape: StatementShape, part: Part): string {
   return part.name === shape.parts[0].name ? "" : part.name;
 }
 
-/** One fact of what a statement was made from: its name for machines, its words for people, its value. */
 export interface HeaderFact {
   name: string;
   title: string;
   value: string | number | boolean | null;
-  /** The value is an instant in UTC. */
   instant?: true;
-  /** The value is a text of lines, each ended by a line feed. */
+  /** The value is a text of lines, each with a line feed at the end. */
   lines?: true;
 }
 
-/** What a statement was made from, one fact a line, in the order in which people read it. */
 function headerFacts(header: StatementHeader): HeaderFact[] {
   const { period, filters, auditHead } = header;
   return [
@@ -99,12 +90,10 @@ function fact(name: string, title: string, value: HeaderFact["value"]): HeaderFa
   return { name, title, value };
 }
 
-/** The facts that are known, for people: a filter that was not set is none. */
 export function knownFacts(header: StatementHeader): HeaderFact[] {
   return headerFacts(header).filter(({ value }) => value !== null);
 }
 
-/** A fact as people read it, with instants in the zone of the statement, line by line. */
 export function factLines({ value, instant, lines }: HeaderFact, time: LocalTime): string[] {
   if (typeof value === "boolean") return [value ? "yes" : "no"];
   if (lines === true) return linesOf(String(value));
@@ -115,7 +104,6 @@ function linesOf(text: string): string[] {
   return text.replace(/\n$/u, "").split("\n");
 }
 
-/** The header as JSON. */
 export function headerJson({ kind, filters, period, auditHead, tolerances, ...header }: StatementHeader): JsonObject {
   return {
     statement: kind,
@@ -132,32 +120,29 @@ export function headerJson({ kind, filters, period, auditHead, tolerances, ...he
   };
 }
 
-/** The sum of a column: of money that of one currency, in its minor unit; of integers the currency is null. */
+/** `currency`: null for integers; money is in the minor unit. */
 export interface Sum {
   column: Column;
   currency: string | null;
   total: Exact;
 }
 
-/** How many rows there are and what their columns add up to. Sums are ordered by column, then by currency. */
 export interface Totals {
   rows: number;
   sums: Sum[];
 }
 
-/** The totals of a part, and those of the rows with each value of `groupBy`, ordered by it, rows without one last. */
+/** `groups`: totals for each value of `groupBy`, in order; rows without a value come last. */
 export interface PartTotals extends Totals {
   groups: (Totals & { value: string | null })[];
 }
 
-/** Counts the rows of a part and adds them up as they go by. Nothing is kept of them but sums. */
 interface Adding {
   readonly rows: number;
   add(row: Row): void;
   totals(): PartTotals;
 }
 
-/** What is added up of rows: integers by column, amounts by column and currency. */
 class RunningTotals {
   rows = 0;
   readonly #sums: readonly (readonly [Column, Map<string | null, Exact>])[];
@@ -188,7 +173,6 @@ class RunningTotals {
   }
 }
 
-/** Begins the totals of a part. */
 export function addingUp(part: Part): Adding {
   const whole = new RunningTotals(part);
   const groups = new Map<string | null, RunningTotals>();
@@ -214,18 +198,16 @@ export function addingUp(part: Part): Adding {
   };
 }
 
-/** Code-unit order, so that it is the same on every machine; what is missing comes last. */
+/** Code-unit order is the same on every machine. Missing values come last. */
 function inOrder(one: string | null, other: string | null): number {
   if (one === null || other === null) return one === other ? 0 : one === null ? 1 : -1;
   return one < other ? -1 : one > other ? 1 : 0;
 }
 
-/** A sum as people read it: money as a decimal. */
 export function sumText({ currency, total }: Sum): string {
   return currency === null ? String(total) : decimalText(total, currency);
 }
 
-/** Totals as JSON: integers as in the rows, money as decimal texts by currency. */
 export function totalsJson(part: Part, totals: PartTotals): JsonObject {
   const groups = totals.groups.map(({ value, ...group }) => ({ value, ...plain(part, group) }));
   return part.groupBy === undefined ? plain(part, totals) : { ...plain(part, totals), groups };

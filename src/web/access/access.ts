@@ -21,7 +21,6 @@ import { isOwnOrigin, requireHost } from "./host.ts";
 import type { Person, Right } from "./person.ts";
 import { isForPeople, refuse, type Answer } from "./refused.ts";
 
-/** What the check of who asks stands on: the settings of now, who is signed in, and where refusals are written down. */
 export class Access {
   readonly sessions: Sessions;
   readonly clock: Clock;
@@ -41,7 +40,6 @@ export class Access {
     return this.#dashboard.application.logger;
   }
 
-  /** The folder that the configuration names files from. */
   get directory(): string {
     return this.#dashboard.application.directory;
   }
@@ -50,7 +48,7 @@ export class Access {
     return this.#dashboard.application.secrets.reveal(reference);
   }
 
-  /** Without its file nobody is signed in: that alone ends nothing else. */
+  /** Without the file of sign-ins nobody is signed in, but everything else works. */
   tried<T>(work: () => T): T | undefined {
     try {
       return work();
@@ -63,29 +61,24 @@ export class Access {
     }
   }
 
-  /** The secret of the pages and their name on this machine; undefined where the file cannot be used. */
   own(): Own | undefined {
     return this.tried(() => this.sessions.own());
   }
 
-  /**
-   * The session of a token, as long as what it rests on is configured as it was. One that is only looked at is no less
-   * idle for that.
-   */
+  /** The session of a token while its settings are unchanged. `looked at` does not reset its idle time. */
   session(token: string, how: "used" | "looked at" = "used"): Session | undefined {
     const { idle, longest } = this.settings.access.sessions;
     const life = { idleMs: durationMs(idle), longestMs: durationMs(longest), isUsed: how === "used" };
     return this.sessions.find(token, life, (way) => this.mark(way));
   }
 
-  /** On which settings a session rests: people may come in by this way as long as they are the same. */
   mark(way: string): string | undefined {
     if (way === "link") return "link";
     const { oidc } = this.settings.access;
     return way === "oidc" && oidc !== undefined ? sha256(JSON.stringify(oidc)) : undefined;
   }
 
-  /** Writes an entry of the audit log; where it cannot be written the log says so, and the answer is the same. */
+  /** Adds an audit entry. If that fails, only the log says so. */
   async note(kind: string, subject: string, body: JsonObject): Promise<void> {
     try {
       const ledger = await this.#dashboard.application.ledger();
@@ -99,15 +92,13 @@ export class Access {
   }
 }
 
-/** How often the same person at the same page is written down. */
 const notedEveryMs = 60_000;
 const mostNoted = 1_000;
 
-/** Who asks, and the token that their forms bear; or the answer that they get instead. */
 type Asked = { person: Person; csrf: string } | { answer: () => Answer };
 type WhoAsks = (context: PageContext, session: "used" | "looked at") => Promise<Asked>;
 
-/** What stands before everything else: the request names this server, and its body is no flood. */
+/** Checks before everything else: host, method and body size. */
 export function guard(access: Access): MiddlewareHandler<WebEnvironment>[] {
   return [
     requireHost(access),
@@ -122,22 +113,19 @@ export function guard(access: Access): MiddlewareHandler<WebEnvironment>[] {
   ];
 }
 
-/**
- * Says who asks before any page is reached; who is nobody gets none. A request that changes something has to show its
- * token.
- */
+/** Identifies the person before any page runs. Changing requests must have the person's token. */
 export function access(deps: Access, failed: Failed): MiddlewareHandler<WebEnvironment> {
   const note = notedSeldom(deps);
   const whoAsks = askedBy(deps, failed);
   return async (context, next) => {
-    // A browser asks for events again by itself, also where nobody sits before it.
+    // Browsers reopen event streams on their own, also without a person.
     const byItself = context.req.header("accept") === "text/event-stream";
     const asked = await whoAsks(context, byItself ? "looked at" : "used");
     if ("answer" in asked) return await asked.answer();
     const { person, csrf } = asked;
     context.set("person", person);
     context.set("csrf", csrf);
-    // Asked again, a request names the same person with the same role, or nobody.
+    // Later calls return the same person and role, or nobody.
     context.set("isStillIn", async () => "person" in (await whoAsks(context, "looked at")));
     context.set("refuse", async (needed) => {
       await note(person, context.req.routePath);
@@ -150,7 +138,6 @@ export function access(deps: Access, failed: Failed): MiddlewareHandler<WebEnvir
   };
 }
 
-/** Whether the browser says that one of our own pages sent it here. */
 export function isOwnRequest({ req }: PageContext, { settings }: Access): boolean {
   const [origin, site, host] = [req.header("origin"), req.header("sec-fetch-site"), req.header("host")];
   return isOwnOrigin({ origin, site, host }, settings.publicUrl);
@@ -189,7 +176,7 @@ function personOf({ settings }: Access, { name, way, issuer, subject }: Who, rol
   return { name, way, issuer, subject, role, mayAskForPrivate: settings.access.private.includes(role) };
 }
 
-/** The log says what did not hold; nothing of the assertion is repeated. */
+/** The log has the reason. Nothing of the assertion is repeated. */
 function proxyRefused(context: PageContext, deps: Access, { why, code, claim }: Refused): Answer {
   const event = { event: "access.assertion", code, claim, reason: why };
   deps.logger.warn(event, "an assertion of the reverse proxy was refused");
@@ -210,7 +197,6 @@ function proxyUnknown(context: PageContext): Answer {
   });
 }
 
-/** Sends to the sign-in; under a name that takes no cookie nobody can sign in. */
 export function toSignIn(context: PageContext, { settings }: Access): Answer {
   const { method, path, url } = context.req;
   if (!context.var.place.takesCookies) {
@@ -262,10 +248,7 @@ function refusedPage(context: PageContext, person: Person, needed: Right): Answe
   return framed(context, { title: "Not permitted", body }, 403);
 }
 
-/**
- * Writes down that somebody wanted what they may not: once a minute for a person and a page, so that nobody fills the
- * record.
- */
+/** Notes a refusal once a minute for each person and page, so that nobody can fill the audit log. */
 function notedSeldom(deps: Access): (person: Person, route: string) => Promise<void> {
   const last = new Map<string, number>();
   return async (person, route) => {
@@ -283,8 +266,8 @@ function notedSeldom(deps: Access): (person: Person, route: string) => Promise<v
 const mostBodyBytes = 64 * 1024;
 
 /**
- * Reads the body of a request that changes something as far as it is no flood; what comes after finds it read. Not
- * hono's own limit: with the server's own requests that one fails where no length is said beforehand.
+ * Reads the body of a POST up to a limit, before anything else. Hono's own limit fails here for requests without a
+ * length.
  */
 function limitedBody(): MiddlewareHandler {
   return async (context, next) => {
@@ -306,13 +289,12 @@ function limitedBody(): MiddlewareHandler {
       });
     }
     if (text === undefined) return refuse(context, 413, tooLarge);
-    // Where hono itself keeps what it has read.
+    // Hono keeps the body here after reading it.
     Object.assign(context.req.bodyCache, { text: Promise.resolve(text) });
     return await next();
   };
 }
 
-/** The whole of a body; undefined where it is too large. */
 async function textOf(body: ReadableStream<Uint8Array> | null): Promise<string | undefined> {
   if (body === null) return "";
   const reader = body.getReader();
@@ -323,7 +305,7 @@ async function textOf(body: ReadableStream<Uint8Array> | null): Promise<string |
     if (done) return Buffer.concat(chunks).toString("utf8");
     bytes += value.byteLength;
     if (bytes > mostBodyBytes) {
-      // What still comes is not waited for: the connection ends with the answer.
+      // The rest is not read: the connection ends with the answer.
       void reader.cancel().catch(() => {});
       return undefined;
     }

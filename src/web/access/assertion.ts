@@ -24,7 +24,6 @@ import { Agent, fetch, type BodyInit, type HeadersInit } from "undici";
 
 type ProxySettings = NonNullable<AccessSettings["proxy"]>;
 
-/** Why an assertion does not hold, and by which code and claim. */
 export interface Refused {
   kind: "refused";
   why: string;
@@ -32,18 +31,16 @@ export interface Refused {
   claim?: string | undefined;
 }
 
-/** What the assertion of a reverse proxy comes to. */
 type Asserted =
   | { kind: "nobody" }
   | Refused
-  /** Its keys cannot be read now. */
   | { kind: "unknown" }
   | { kind: "person"; who: Who; role: Role | undefined };
 
-/** Clocks of two machines may differ by so much. */
+/** Seconds by which the clocks of two machines may differ. */
 const clockTolerance = 30;
 
-/** Those of public keys: what could be signed with the public key itself as a secret is refused. */
+/** Only public-key algorithms: with a symmetric one, the public key itself could be used as the secret. */
 const algorithms = [
   "RS256",
   "RS384",
@@ -59,8 +56,8 @@ const algorithms = [
 ];
 
 /**
- * Reads whom the reverse proxy asserts: by a signed token in its header, made for these pages a short while ago. Any
- * program may send the header; only the proxy has the key.
+ * Reads the person that a reverse proxy asserts with a signed, short-lived token. Any program may send the header; only
+ * the proxy has the key.
  */
 export function assertionReader(deps: Access): (context: Context) => Promise<Asserted> {
   const keysOf = proxyKeys();
@@ -106,7 +103,7 @@ function refusal(why: string): Asserted {
   return { kind: "refused", why };
 }
 
-/** The keys of now: of a service they are kept for a while, a file is read each time. */
+/** Keys from a URL are cached; a file is read each time. */
 function proxyKeys(): (keys: string, directory: string) => JWTVerifyGetKey {
   let kept: { url: string; keys: JWTVerifyGetKey } | undefined;
   return (keys, directory) => {
@@ -122,12 +119,11 @@ const keySet = z.object({ keys: z.array(z.looseObject({ kty: z.string() })) });
 async function keysIn(path: string, ...[header, token]: Parameters<JWTVerifyGetKey>): Promise<CryptoKey> {
   const text = readRegular(path).toString("utf8");
   if (text.trimStart().startsWith("{")) return await createLocalJWKSet(keySet.parse(JSON.parse(text)))(header, token);
-  // A key in PEM has no name that a token could ask for.
+  // A PEM key has no id that a token could name.
   const { kid: _, ...unnamed } = header;
   return await createLocalJWKSet({ keys: [createPublicKey(text).export({ format: "jwk" })] })(unnamed, token);
 }
 
-/** Of the assertion, not of where its keys are. */
 const refusals = [
   errors.JWTClaimValidationFailed,
   errors.JWTExpired,
@@ -153,7 +149,6 @@ function notHeld(deps: Access, error: unknown): Asserted {
   return { kind: "unknown" };
 }
 
-/** How long an identity provider or the keys of a reverse proxy are waited for. */
 export const timeoutMs = 10_000;
 const agent = new Agent({ connections: 4, maxResponseSize: 1024 * 1024, connect: { timeout: timeoutMs } });
 
@@ -165,7 +160,6 @@ interface Asked {
   signal?: AbortSignal | null | undefined;
 }
 
-/** A request of signing in: with few connections, and no answer beyond a size. */
 export async function fetchOverAgent(url: string, asked: Asked): Promise<Response> {
   const { method = "GET", headers = {}, body, redirect = "manual", signal } = asked;
   const common = { method, headers, redirect, dispatcher: agent };

@@ -5,20 +5,18 @@ import type { WebEnvironment } from "../page.ts";
 import { refuse, unusable } from "./refused.ts";
 import type { HttpBindings } from "@hono/node-server";
 
-/** The name that a request is for, as far as it is one of this server. */
 export interface Place {
-  /** The browser speaks https, be it to a reverse proxy before this server. */
   isSecure: boolean;
   /**
-   * A browser sends what it holds for this name to this server alone: it is a name of the network over https, or the
-   * own name on this machine. What it holds for `localhost` it sends to every program of this machine, on any port.
+   * Browsers send cookies of this name only to this server: a network name over https, or the own name on this machine.
+   * Cookies of `localhost` go to every program on this machine, on any port.
    */
   takesCookies: boolean;
 }
 
 /**
- * Lets through what names this server, and keeps under which name it was asked. A name that another site had lead here
- * would let its scripts read the pages as if they were its own.
+ * Accepts only names of this server. Otherwise another site could point its name here, and its scripts could read the
+ * pages.
  */
 export function requireHost(deps: Access): MiddlewareHandler<WebEnvironment> {
   return async (context, next) => {
@@ -37,7 +35,7 @@ export function requireHost(deps: Access): MiddlewareHandler<WebEnvironment> {
   };
 }
 
-/** The name of this server that the Host header has; undefined if it has another name. */
+/** `unusable`: the file of sign-ins cannot be read. Undefined for foreign names. */
 export function placeOf(header: string | undefined, deps: Access): Place | "unusable" | undefined {
   const { host, publicUrl, tls } = deps.settings;
   const named = hostOf(header);
@@ -55,10 +53,7 @@ export function placeOf(header: string | undefined, deps: Access): Place | "unus
   return !isAny && name === host.toLowerCase() ? { isSecure, takesCookies: isSecure } : undefined;
 }
 
-/**
- * Whether a request that changes something comes from one of our own pages, as far as the browser says where it comes
- * from.
- */
+/** Whether a changing request comes from our own pages, as far as the browser says. */
 export function isOwnOrigin(
   headers: { origin: string | undefined; site: string | undefined; host: string | undefined },
   publicUrl: string | undefined,
@@ -77,7 +72,6 @@ function hostOf(header: string | undefined): URL | undefined {
   return URL.canParse(`http://${header}`) ? new URL(`http://${header}`) : undefined;
 }
 
-/** What the socket says of a request; a header can say anything. */
 export function connectionOf(context: Context): { address: string; rawHeaders: readonly string[] } {
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- what the server hands over, if there is one
   const { incoming } = (context.env ?? {}) as Partial<HttpBindings>;

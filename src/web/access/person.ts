@@ -4,17 +4,14 @@ import { theCrm } from "../../engine/model/requests.ts";
 import type { MiddlewareHandler } from "hono";
 import type { WebEnvironment } from "../page.ts";
 
-/** What a page or a part of it needs: a role, or the right to ask for private values, which goes by its own setting. */
+/** `private`: a separate setting permits asking for private values. */
 export type Right = Role | "private";
 
-/** Who asks for a page. */
 export interface Person extends Who {
   role: Role;
-  /** Whether private values may be asked for. */
   mayAskForPrivate: boolean;
 }
 
-/** Of several roles the one that may most; undefined of none. */
 function mostOf(given: readonly Role[]): Role | undefined {
   return roles.findLast((role) => given.includes(role));
 }
@@ -26,8 +23,8 @@ export function may({ role }: Person, needed: Role): boolean {
 const longestName = 100;
 
 /**
- * The name and the role that the claims of a signed token give; without a name that can be written down, the subject.
- * Nobody is called `theCrm`: what bears that name is not the decision of a person.
+ * Name and role from the claims of a signed token. Without a usable name, the subject is the name. Nobody may be called
+ * `theCrm`: that name marks decisions that no person made.
  */
 export function personIn(
   claims: Readonly<Record<string, unknown>> & { sub: string },
@@ -43,12 +40,10 @@ export function personIn(
   return { name: isName ? name : claims.sub, role };
 }
 
-/** Whether a subject can be written down as it is. */
 export function isSubject(subject: unknown): subject is string {
   return typeof subject === "string" && subject !== theCrm && /^[^\p{C}\p{Zl}\p{Zp}]{1,255}$/u.test(subject);
 }
 
-/** Lets through who has the right, and answers everybody else with 403. */
 export function needs(needed: Role): MiddlewareHandler<WebEnvironment> {
   return async (context, next) => {
     if (!may(context.var.person, needed)) return await context.var.refuse(needed);

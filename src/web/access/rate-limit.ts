@@ -11,16 +11,14 @@ import { connectionOf } from "./host.ts";
 
 interface RateLimitOptions {
   clock: Pick<Clock, "monotonic">;
-  /** So many times within the window. */
   most: number;
   windowMs: number;
 }
 
-/** So many keys are counted apart within a window; all others share one count, so that nobody fills the memory. */
+/** Further keys of a window share one count, so that nobody can fill the memory. */
 const mostKeys = 10_000;
 const theOthers = "the others";
 
-/** How often something happened by a key, within windows of the clock that it is given. */
 export class RateLimit {
   readonly #options: RateLimitOptions;
   #window = -1;
@@ -31,7 +29,7 @@ export class RateLimit {
     this.#options = options;
   }
 
-  /** Counts it once more. Undefined as long as it may happen, else the seconds until it may again. */
+  /** Counts once. Returns the seconds to wait if the limit is exceeded. */
   async count(key: string): Promise<number | undefined> {
     const { counts, restSeconds } = this.#now();
     const own = this.#keys.has(key) || this.#keys.size < mostKeys ? key : theOthers;
@@ -40,7 +38,7 @@ export class RateLimit {
     return consumedPoints > this.#options.most ? restSeconds : undefined;
   }
 
-  /** Counts of a window that is over are dropped; the library's own time would be that of the machine. */
+  /** Old windows are dropped by our clock; the library would use the machine's. */
   #now(): { counts: RateLimiterMemory; restSeconds: number } {
     const { clock, most, windowMs } = this.#options;
     const now = clock.monotonic();
@@ -54,10 +52,10 @@ export class RateLimit {
   }
 }
 
-/** A browser asks for six things at once. */
+/** A browser requests six things at once. */
 const mostAtOnce = 10;
 
-/** How much is in progress for each person; nobody takes all the room there is. */
+/** Limits work in progress for each person and in total. */
 export class AtOnce {
   readonly #most: { each: number; all: number };
   readonly #counts = new Map<string, number>();
@@ -67,7 +65,6 @@ export class AtOnce {
     this.#most = { each, all };
   }
 
-  /** Counts one more of a person, and gives what ends it; undefined where there is no room. */
   begin(person: Identity): (() => void) | undefined {
     const key = identityKey(person);
     const count = this.#counts.get(key) ?? 0;
@@ -83,7 +80,6 @@ export class AtOnce {
   }
 }
 
-/** So many pages are made at once for a person: who asks for more is refused at once, which costs little. */
 export function fewAtOnce(): MiddlewareHandler<WebEnvironment> {
   const pages = new AtOnce({ each: mostAtOnce });
   return async (context, next) => {
@@ -107,13 +103,12 @@ export function fewAtOnce(): MiddlewareHandler<WebEnvironment> {
 
 const failures = { most: 20, windowMs: 10 * 60_000 };
 
-/** Answers a sign-in that failed: with what `refused` does, or that too many of its address failed lately. */
+/** Answers a failed sign-in with `refused`, or with 429 if the address failed too often. */
 export type Failed = (context: PageContext, refused: () => Answer) => Promise<Response>;
 
 /**
- * Counts sign-ins that failed, by address: what is beyond is neither told apart nor logged. One that is good is asked
- * for nothing here: behind a reverse proxy all people have one address, and tokens are too long to be guessed. So
- * nobody is locked out by what somebody else does.
+ * Counts failed sign-ins by address. Correct ones are never limited, so that nobody can lock others out: behind a proxy
+ * all people share one address, and tokens cannot be guessed.
  */
 export function failedSignIns({ clock }: Access): Failed {
   const limit = new RateLimit({ clock, ...failures });
@@ -129,7 +124,7 @@ export function failedSignIns({ clock }: Access): Failed {
   };
 }
 
-/** An address, or of version 6 the network that one customer of a provider has: the first 64 bits. */
+/** The address; for IPv6 the first 64 bits, which one customer of a provider has. */
 export function networkOf(address: string): string {
   const plain = plainAddress(address);
   if (isIP(plain) !== 6) return plain;

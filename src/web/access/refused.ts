@@ -5,7 +5,6 @@ import type { Html } from "../page.ts";
 export type Answer = Response | Promise<Response>;
 type Status = 200 | 400 | 401 | 403 | 413 | 415 | 421 | 429 | 502 | 503;
 
-/** A page for somebody of whom nothing is known yet: no navigation, no search. */
 export function barePage(
   context: Context,
   { title, text, cure, body = "" }: { title: string; text?: string; cure?: string; body?: Html | readonly Html[] | "" },
@@ -16,12 +15,11 @@ export function barePage(
   return context.html(documentOf({ title, body, notice }), status);
 }
 
-/** Whether a person reads the answer, and not a script or a program. */
+/** Whether a person reads the answer, not a program. */
 export function isForPeople(context: Context): boolean {
   return (context.req.header("accept") ?? "").includes("text/html");
 }
 
-/** Refuses in the form that is asked for: a page, or JSON. */
 export function refuse(context: Context, status: Status, said: { code: string; text: string; cure: string }): Answer {
   if (isForPeople(context)) return barePage(context, { title: "Not permitted", ...said }, status);
   context.header("cache-control", "no-store");

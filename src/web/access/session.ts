@@ -7,7 +7,7 @@ import { unusable, type Answer } from "./refused.ts";
 import { getCookie, setCookie } from "hono/cookie";
 import type { Context } from "hono";
 
-/** Begins a session under a token that nobody had before, whatever the browser came with. */
+/** Always begins a session with a new token, never with the one that the browser sent. */
 export function signedIn(
   context: PageContext,
   deps: Access,
@@ -20,14 +20,13 @@ export function signedIn(
     return mark === undefined ? undefined : deps.sessions.begin({ ...facts, mark });
   });
   if (made === undefined) return unusable(context);
-  // A browser sends no strict cookie with whom another site has just sent here.
+  // A strict cookie would be missing when another site redirects here.
   giveCookie(context, "session", made);
   takeCookie(context, "browser");
   context.header("cache-control", "no-store");
   return context.redirect(path, 303);
 }
 
-/** What the browser holds while it signs in. */
 export function browserOf(context: PageContext): string {
   const held = cookieOf(context, "browser");
   const browser = held ?? randomBytes(32).toString("hex");
@@ -35,7 +34,7 @@ export function browserOf(context: PageContext): string {
   return browser;
 }
 
-/** A path of this server; anything else is its first page. */
+/** Returns only paths of this server; otherwise `/`. */
 export function pathOf(to: string | null): string {
   if (to === null || !/^\/[\x21-\x7e]{0,2000}$/u.test(to) || /^\/[/\\]/u.test(to)) return "/";
   const base = "http://own.invalid";
@@ -46,30 +45,24 @@ export function pathOf(to: string | null): string {
 
 const token = /^[0-9a-f]{64}$/u;
 const cookies = {
-  /** Who signed in. */
   session: { name: "crm-sync", form: token },
-  /** The browser that a form of signing in was made for. */
+  /** Ties a sign-in form to one browser. */
   browser: { name: "crm-sync-sign-in", form: token },
-  /** A sign-in under way at an OpenID provider, sealed. */
   underWay: { name: "crm-sync-under-way", form: /^[\x21-\x7e]{1,4000}$/u },
 } as const;
 type CookieName = keyof typeof cookies;
 
-/** Over https under a name that no other host can set. */
+/** Over https no other host can set a `__Host-` cookie. */
 function nameOf({ var: { place } }: PageContext, name: CookieName): string {
   return place.isSecure ? `__Host-${cookies[name].name}` : cookies[name].name;
 }
 
-/** What the browser holds, where it can be one of ours. */
 export function cookieOf(context: PageContext, name: CookieName): string | undefined {
   const value = context.var.place.takesCookies ? getCookie(context, nameOf(context, name)) : undefined;
   return value !== undefined && cookies[name].form.test(value) ? value : undefined;
 }
 
-/**
- * It comes with a person whom an alert's link or a provider sends here; what changes something needs the token of its
- * form besides.
- */
+/** `Lax`, so that links in alerts and providers can lead here. Changes also need the token of the form. */
 export function giveCookie(
   context: PageContext,
   name: CookieName,
@@ -91,28 +84,25 @@ export function takeCookie(context: PageContext, name: CookieName): void {
   giveCookie(context, name, "", { maxAge: 0 });
 }
 
-/** What proves that a form is of ours for somebody who has no session: only who has the key can make it. */
+/** Proves that a form is ours for somebody without a session: only the key can make it. */
 export function proofOf(key: string, ...what: readonly string[]): string {
   return createHmac("sha256", key).update(JSON.stringify(what)).digest("hex");
 }
 
-/** The token that a request which changes something came with: in its form, or in a header of a script. */
 export async function csrfOf(context: Context): Promise<string> {
   return context.req.header("x-csrf-token") ?? (await formOf(context)).get("csrf") ?? "";
 }
 
-/** Whether a body of this type is a form as pages send it. */
 export function isForm(type: string): boolean {
   return /^application\/x-www-form-urlencoded\s*(?:;|$)/iu.test(type);
 }
 
-/** The fields of a form; of a body that is none, nothing. */
 async function formOf(context: Context): Promise<URLSearchParams> {
   if (!isForm(context.req.header("content-type") ?? "")) return new URLSearchParams();
   return new URLSearchParams(await context.req.text());
 }
 
-/** In a time that tells nothing of how much of it was right. */
+/** Takes the same time for any number of correct characters. */
 export function isSame(given: string, expected: string): boolean {
   const [one, other] = [Buffer.from(given), Buffer.from(expected)];
   return expected !== "" && one.length === other.length && timingSafeEqual(one, other);

@@ -9,7 +9,6 @@ import type { Html, Page } from "../page.ts";
 import { goodOrFailing, table, words } from "../parts/tables.ts";
 import { moment, shown, whenOf } from "../shown.ts";
 
-/** What stands that needs a person, who was told of it by which channel, and which channels fail. */
 export const alertsPage: Page = (routes, dashboard) => {
   routes.get("/alerts", needs("see"), async (context) => {
     const { alerts, ending, channels, switches } = await dashboard.read(

@@ -12,7 +12,6 @@ import { moment, shown, whenOf } from "../shown.ts";
 
 const place = "Assumptions";
 
-/** Open points of the contracts: the question, what holds here, and how it met reality. */
 export const assumptionsPage: Page = (routes, dashboard) => {
   routes.get("/assumptions", needs("see"), async (context) => await allRows(context, dashboard));
   routes.post("/assumptions/:row/accept", needs("decide"), async (context) => {

@@ -29,7 +29,6 @@ const verification = z.looseObject({
 });
 type Verification = z.infer<typeof verification>;
 
-/** The audit log: its head and where that is kept, whether the whole of it is unchanged, and its entries. */
 export const auditPage: Page = (routes, dashboard) => {
   const { longReads: reads, clock } = dashboard;
   const asked = { what: "the verification of the audit log", words: ["--json", "audit", "verify"] };
@@ -44,7 +43,6 @@ export const auditPage: Page = (routes, dashboard) => {
   routes.get("/audit/:sequence", needs("see"), async (context) => await oneEntry(context, dashboard));
 };
 
-/** The number of an entry; throws a usage Problem for what is none. */
 function numberOf(text: string): number {
   if (/^[1-9]\d{0,14}$/u.test(text)) return Number(text);
   throw usage("An entry of the audit log is named by its number.", "Choose one that the page Audit lists.");
@@ -148,7 +146,7 @@ function placesPart(places: readonly HeadPlaceFacts[], dashboard: Dashboard): Ht
     )}`;
 }
 
-/** What is asked for in an address may let somebody in. */
+/** A query may contain a credential. */
 function withoutQuery(name: string): string {
   if (!/^https?:\/\//u.test(name) || !URL.canParse(name)) return name;
   const { protocol, host, pathname } = new URL(name);

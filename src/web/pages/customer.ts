@@ -10,7 +10,6 @@ import { recordList } from "../parts/tables.ts";
 import { moment, shown, type When } from "../shown.ts";
 import { recordRoutes } from "./record.ts";
 
-/** A customer with its orders and people, what is held of it, and its story. */
 export const customerPage: Page = (routes, dashboard) => {
   recordRoutes(routes, dashboard, {
     stream: "customers",
@@ -98,7 +97,6 @@ function quarantineList({ unusable }: ExplainFacts, when: When): Html | "" {
     </ul>`;
 }
 
-/** Somebody of a customer's staff: the account, the assets, and the story. */
 export const personPage: Page = (routes, dashboard) => {
   recordRoutes(routes, dashboard, {
     stream: "staff",

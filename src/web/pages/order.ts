@@ -8,7 +8,6 @@ import type { Html, Page } from "../page.ts";
 import { moment, shown, type When } from "../shown.ts";
 import { recordRoutes } from "./record.ts";
 
-/** An order: what the CRM wants, what was sent and what the platform shows of it, and its story. */
 export const orderPage: Page = (routes, dashboard) => {
   recordRoutes(routes, dashboard, {
     stream: "orders",
@@ -17,7 +16,6 @@ export const orderPage: Page = (routes, dashboard) => {
   });
 };
 
-/** The merchandise of the order, side by side. */
 async function merchandise(inquiry: Inquiry, { key }: ExplainFacts): Promise<Html | ""> {
   const sides = await inquiry.orderSides(key);
   if (sides === undefined) return "";
@@ -78,7 +76,6 @@ const verdicts = {
   "not-observable": { word: "cannot be seen", mood: "wait" },
 } as const;
 
-/** Things with what stands in them, each by what the CRM says, what was sent, and what the platform shows. */
 function tree(roots: readonly TreeNode[], label: string): Html {
   return html`<div class="scroll" tabindex="0" role="region" aria-label="${label}">
     <table class="tree">
@@ -101,7 +98,7 @@ function tree(roots: readonly TreeNode[], label: string): Html {
   </div>`;
 }
 
-/** The deepest step that is drawn; what lies deeper stands there too, and says how deep. */
+/** Deeper items have this indent and their depth as text. */
 const deepest = 6;
 
 function rowsOf(node: TreeNode, depth: number): Html[] {

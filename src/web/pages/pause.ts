@@ -7,7 +7,6 @@ import { failedNotice, framed, type Notice } from "../frame.ts";
 import type { Page, PageContext } from "../page.ts";
 import { decisionForm, keepableReason, sentDecision } from "../parts/forms.ts";
 
-/** Whether anything is written to the services, and the button that changes it. */
 export const pausePage: Page = (routes, dashboard) => {
   const path = pagePath.pause();
   routes.get(path, needs("see"), async (context) => await shownNow(context));

@@ -17,7 +17,7 @@ const holdsOfPage = 25;
 const operationsOfPage = 50;
 const runsShown = 10;
 
-/** What a decision says of itself after it: the page is asked for anew, with the name of one of these. */
+/** Texts after a decision. The redirect names one of them. */
 const done: Readonly<Record<string, string>> = {
   approved: "Approved. The next run makes exactly these changes.",
   "approved-undo": "Approved. The file of the undo carries it out, when it is applied; no run does.",
@@ -28,7 +28,6 @@ const done: Readonly<Record<string, string>> = {
   "taken-back": "The rejection is taken back. It waits for a person again.",
 };
 
-/** What is planned and held, and a person's word on it. */
 export const planPage: Page = (routes, dashboard) => {
   routes.get("/plan", needs("see"), async (context) => await planShown(context, dashboard, doneNotice(context)));
   routes.post("/plan/run/:id", needs("decide"), async (context) => {
@@ -58,11 +57,9 @@ interface Given {
   decision: string;
   reason: string;
   by: string;
-  /** What the page showed that the decision comes from. */
   shown: string;
 }
 
-/** Carries out one decision on a hold, and names what to say of it. */
 async function decideOnHold(hold: string, { ledger, decision, reason, by, shown }: Given): Promise<string> {
   if (decision.startsWith("op_")) {
     await ledger.decisions.approveOperation(decision, reason, by);
@@ -85,7 +82,7 @@ async function decideOnHold(hold: string, { ledger, decision, reason, by, shown 
   }
 }
 
-/** Codes of problems that say: somebody else decided meanwhile, or a run did something about it. */
+/** Problems that mean: another person or a run was faster. */
 const overtaken = new Set([
   "hold.decided",
   "hold.sent",
@@ -96,7 +93,7 @@ const overtaken = new Set([
   "operation.unknown",
 ]);
 
-/** Takes a decision and goes back to the page; where it cannot be taken, the page says why, as all stands now. */
+/** Takes a decision and redirects to the page. If it fails, the page shows why, with the present state. */
 async function deciding(
   context: PageContext,
   dashboard: Dashboard,
@@ -199,7 +196,6 @@ function runHeld(context: PageContext, dashboard: Dashboard, { run, operations, 
   </div>`;
 }
 
-/** In one piece: one page from top to bottom. */
 async function holdShown(
   context: PageContext,
   dashboard: Dashboard,

@@ -18,11 +18,10 @@ import { moment, shown, whenOf } from "../shown.ts";
 import { numbers, table, terms, words } from "../parts/tables.ts";
 
 const rowsOnPage = 50;
-/** So many rows are mapped anew at one press of a button: a request has an end. */
+/** Rows that one request maps again, so that the request ends in time. */
 const rowsAtOnce = 500;
 const place = "Quarantine";
 
-/** Records that cannot be used: by reason, then row by row, each with the setting that it failed at. */
 export const quarantinePage: Page = (routes, dashboard) => {
   routes.get("/quarantine", needs("see"), async (context) => {
     const group = groupOf(context.req.query());
@@ -49,7 +48,6 @@ export const quarantinePage: Page = (routes, dashboard) => {
   routes.post("/quarantine/:id/raw", needs("see"), async (context) => await rawForm(context, dashboard));
 };
 
-/** A row with what came, to whoever asks and may see it. */
 async function rawForm(context: PageContext, dashboard: Dashboard): Promise<Response> {
   const { person } = context.var;
   if (!person.mayAskForPrivate) return await context.var.refuse("private");
@@ -67,7 +65,7 @@ function noSuchRow(context: PageContext): Response | Promise<Response> {
   return notFoundPage(context, "There is no such row in quarantine; it may have been resolved and cleared away.");
 }
 
-/** The group that a page or a form names; undefined: all of them. Throws a usage Problem for half of one. */
+/** Undefined: all groups. Throws a usage Problem for an incomplete group. */
 function groupOf(said: Readonly<Record<string, unknown>>): QuarantineGroup | undefined {
   const { source, stream, code } = said;
   if (source === undefined && stream === undefined && code === undefined) return undefined;
@@ -80,7 +78,6 @@ function groupOf(said: Readonly<Record<string, unknown>>): QuarantineGroup | und
   );
 }
 
-/** The row after which those of a page or a form come; undefined: they are the oldest. */
 function rowBefore({ since, after }: Readonly<Record<string, unknown>>): RowBefore | undefined {
   return typeof since === "string" && typeof after === "string" ? { firstSeen: since, id: after } : undefined;
 }
@@ -217,7 +214,6 @@ function factsOf(row: QuarantineFacts, dashboard: Dashboard): Html {
   ]);
 }
 
-/** The setting that the row failed at. */
 function mappingOf({ source, stream, field }: QuarantineFacts): string {
   const [name = ""] = field.split(/[.[]/u);
   return ["sources", source, "streams", stream, "mapping", ...(name === "" ? [] : [name])].join(".");

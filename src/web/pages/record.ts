@@ -16,19 +16,16 @@ import type { Html, PageContext, Routes } from "../page.ts";
 import { stateWord } from "../parts/tables.ts";
 import { moodOf, sinceWhen, verdictOf, whoseTurn } from "../../report/explain-verdict.ts";
 
-/** So many entries of a time line stand on a page before all of them are asked for. */
 const entriesAtFirst = 40;
 const mostFields = 60;
 const toldAlready = ["id", "namespace", "customerId", "customerNamespace"];
 
-/** What only the pages of one stream have, between what the CRM says and the time line. */
 type OwnSections = (
   inquiry: Inquiry,
   facts: ExplainFacts,
   asked: { when: When; query: (name: string) => string | undefined },
 ) => Promise<Html | "">;
 
-/** The page of a record of one stream, and of its private values once they are asked for. */
 export function recordRoutes(
   routes: Routes,
   dashboard: Dashboard,
@@ -86,7 +83,7 @@ function titleOf(stream: Stream, key: RecordKey): string {
   return cut.slice(0, 1).toUpperCase() + cut.slice(1);
 }
 
-/** What the CRM says of it now. Fields of an order's instances stand in its tree. */
+/** Fields of instances appear in the order's tree instead. */
 function inTheCrm(facts: ExplainFacts, when: When): Html | "" {
   const { record, versions, customer, read, claims } = facts;
   if (record === null) return "";
@@ -149,7 +146,6 @@ function fieldValue(field: FieldFacts): Html {
   return shown(valueText(field.value));
 }
 
-/** Everything that happened, as many entries as are asked for. */
 function story(context: PageContext, facts: ExplainFacts, when: When): Html {
   const entries = timeLineOf(facts);
   const all = context.req.query("all") !== undefined;
@@ -170,7 +166,6 @@ function story(context: PageContext, facts: ExplainFacts, when: When): Html {
 
 const verdictWords = { good: "As meant", wait: "Waits", bad: "Needs somebody" } as const;
 
-/** What is, since when, whose it is, why, and what to do: the first thing on the page of a record. */
 function verdictCard(facts: ExplainFacts, when: When): Html {
   const verdict = verdictOf(facts, { terminal: false, zone: when.zone });
   const mood = moodOf(facts, verdict);
@@ -190,7 +185,6 @@ function lines(title: string, texts: readonly string[]): Html | "" {
     </ul>`;
 }
 
-/** Links to where each thing that stops it is decided. */
 function actions(facts: ExplainFacts): Html | "" {
   const links = [
     ...facts.quarantine
@@ -208,7 +202,6 @@ function actions(facts: ExplainFacts): Html | "" {
 
 const moodWords = { good: "went well", wait: "waits", bad: "in trouble" } as const;
 
-/** What happened, newest first: when, who said or did it, and what. */
 function timeLine(entries: readonly TimeLineEntry[], when: When): Html {
   if (entries.length === 0) return html`<p class="soft">Nothing is known to have happened.</p>`;
   return html`<ol class="time-line">
@@ -233,14 +226,13 @@ function timeLine(entries: readonly TimeLineEntry[], when: When): Html {
   </ol>`;
 }
 
-/** What a person was shown, once asking for it stands in the audit log. */
+/** Private values, shown only after the audit log has the request. */
 interface ShownValues {
   version: number;
   erasedAt: string | null;
   values: readonly { field: string; value: string }[];
 }
 
-/** The private fields of a record: hidden, with a way to ask for them, or as they were asked for. */
 function privatePart(context: PageContext, facts: ExplainFacts, asked: ShownValues | undefined, when: When): Html | "" {
   if (facts.record === null) return "";
   const heading = html`<h2 id="private">Private values</h2>`;

@@ -18,7 +18,6 @@ import { moment, shown, whenOf } from "../shown.ts";
 const monthsOnPage = 24;
 const place = "Reports";
 
-/** Months and other periods, their statements, and what was closed. */
 export const reportsPage: Page = (routes, dashboard) => {
   const right = needs("report");
   routes.get("/reports", right, async (context) => {
@@ -37,7 +36,6 @@ export const reportsPage: Page = (routes, dashboard) => {
   });
 };
 
-/** The label as it is; throws a usage Problem for what is no period. */
 function periodOf(label: string, { application }: Pick<Dashboard, "application">): string {
   return parsePeriod(label, application.config.zone).label;
 }
@@ -68,7 +66,6 @@ async function periods(context: PageContext, dashboard: Dashboard): Promise<Resp
   return await framed(context, { title: "Reports", place, body });
 }
 
-/** The newest first, as far back as the ledger goes, and no further than a page. */
 function monthsUntil(now: string, began: string, zone: string): string[] {
   const monthOf = (at: string): Temporal.PlainYearMonth =>
     Temporal.Instant.from(at).toZonedDateTimeISO(zone).toPlainDate().toPlainYearMonth();
@@ -242,17 +239,15 @@ const types: Readonly<Record<string, string>> = {
 interface Download {
   name: string;
   bytes: AsyncIterable<Buffer>;
-  /** It is shown by itself, instead of being saved. */
+  /** Shown instead of saved. */
   isShown?: boolean;
-  /** How many bytes it has, where that is known. */
   size?: number | undefined;
-  /** SHA-256 of it in hexadecimal, where it is known. */
   sha256?: string | undefined;
 }
 
 /**
- * A file for the browser to save, or to show in a page of its own that may do nothing. Where its bytes end with an
- * error, so does the connection: a file that broke off is none.
+ * A file to save, or to show in a page that may do nothing. If its bytes fail, the connection breaks too, so that no
+ * incomplete file looks complete.
  */
 function download(context: PageContext, { name, bytes, isShown = false, size, sha256 }: Download): Response {
   const safe = name.replaceAll(/[^\w.-]/gu, "_");

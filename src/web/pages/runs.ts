@@ -20,12 +20,10 @@ import { streams } from "../../crm/model.ts";
 const runsOfPage = 30;
 const operationsOfPage = 50;
 const failuresShown = 25;
-/** Streams of events at once. */
 const mostStreams = { each: 5, all: 20 };
 const everyMs = 1_000;
 const heartbeatLooks = 15;
 
-/** What ran, what one run did, and how far one is that is on. */
 export const runsPage: Page = (routes, dashboard) => {
   const streams = new AtOnce(mostStreams);
   routes.get("/runs", needs("see"), async (context) => await runsShown(context, dashboard));
@@ -34,7 +32,7 @@ export const runsPage: Page = (routes, dashboard) => {
     const id = idOfSegment(context.req.param("id"));
     if ((await dashboard.read(async (inquiry) => await inquiry.runGlance(id))) === undefined)
       return context.text("There is no such run.\n", 404);
-    // Its body would be written for nobody, and never end.
+    // Nobody would read the endless body.
     if (context.req.method === "HEAD") return context.body(null, 200, { "content-type": "text/event-stream" });
     const end = streams.begin(context.var.person);
     if (end === undefined) return context.text("Too many pages are live; this one shows the state of its load.\n", 503);
@@ -42,7 +40,7 @@ export const runsPage: Page = (routes, dashboard) => {
       try {
         await tellProgress(stream, dashboard, { id, isStillIn: context.var.isStillIn });
       } catch (error) {
-        // What stands here must not be thrown: it would be written to the browser and past the log.
+        // An error thrown here would go to the browser and miss the log.
         const { logger } = dashboard.application;
         logger.error({ event: "web.failed", route: "/run/:id/events", reason: messageOf(error) }, "a page failed");
       } finally {
@@ -52,10 +50,7 @@ export const runsPage: Page = (routes, dashboard) => {
   });
 };
 
-/**
- * Sends how far a run is about each second, as often as it is otherwise, until it or the server ends or who asked may
- * not know it any more.
- */
+/** Sends changed progress about once a second, until the run or server ends or the person loses the right. */
 async function tellProgress(
   stream: SSEStreamingApi,
   dashboard: Dashboard,
@@ -70,7 +65,7 @@ async function tellProgress(
     if (glance === undefined) return;
     const data = String(await runProgress(glance, dashboard.application.progress, whenOf(dashboard)));
     if (data !== last) await stream.writeSSE({ event: "shown", data });
-    // A proxy ends what is silent for long; who is gone is found out by it too.
+    // Proxies end silent connections. Writing also detects closed ones.
     else if (looks % heartbeatLooks === 0) await stream.write(": nothing new\n\n");
     last = data;
     if (glance.run.state !== "running") {
@@ -115,7 +110,6 @@ function jobLink(name: string | undefined, chosen: string | undefined): Html {
 
 const failedOperations = "Operations that were refused or are in doubt, the newest first";
 
-/** In one piece: one page from top to bottom. */
 async function runShown(context: PageContext, dashboard: Dashboard): Promise<Response> {
   const id = idOfSegment(context.req.param("id") ?? "");
   const after = Number(context.req.query("after") ?? 0);
@@ -204,7 +198,7 @@ function failed(run: Parameters<typeof troubleOf>[0], failures: number): Html {
 
 type Glance = NonNullable<Awaited<ReturnType<Inquiry["runGlance"]>>>;
 
-/** How far a run is: by what it told in this process, where it is on here, and by what stands in the ledger. */
+/** Progress from this process, if the run is here, and from the ledger. */
 function runProgress(
   { run, reads, operations, counted, more }: Glance,
   progress: Progress | undefined,
@@ -240,7 +234,6 @@ function toldHere({ phase, done, total }: Progress): Html {
 
 const readsOfStream = 20;
 
-/** How a source was read lately. */
 export const sourcePage: Page = (routes, dashboard) => {
   routes.get("/source/:name", needs("see"), async (context) => {
     const source = idOfSegment(context.req.param("name"));

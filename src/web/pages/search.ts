@@ -14,13 +14,10 @@ import { nouns, stateWord, table, words } from "../parts/tables.ts";
 import { moment, shown, whenOf } from "../shown.ts";
 
 const longest = 200;
-/** A person who knows whom they look for needs few; to guess names letter by letter takes hundreds. */
+/** Enough for somebody who knows the person, but guessing names letter by letter takes hundreds. */
 const peopleSearches = { most: 30, windowMs: 60_000 };
 
-/**
- * What somebody may mean by a text, over customers, orders and people; what is found by its name is not named. Names
- * and logins of people are compared only for somebody who may see them, by an act of its own.
- */
+/** Names of people are compared only in a separate step, for somebody who may see them. */
 export const searchPage: Page = (routes, dashboard) => {
   const limit = new RateLimit({ clock: dashboard.clock, ...peopleSearches });
   routes.get("/search", needs("see"), async (context) => {
@@ -49,7 +46,6 @@ export const searchPage: Page = (routes, dashboard) => {
   });
 };
 
-/** What is looked for; undefined where that cannot be. */
 function searched(given: unknown): string | undefined {
   const text = typeof given === "string" ? given.trim() : "";
   return text === "" || text.length > longest || text.includes("\0") || !text.isWellFormed() ? undefined : text;
@@ -77,7 +73,6 @@ function nothing(text: string): Html {
     </p>`;
 }
 
-/** The way to look for people, for whoever may. */
 function peopleForm({ var: { person, csrf } }: PageContext, text: string): Html {
   if (!person.mayAskForPrivate) return html``;
   return html`<form method="post" action="/search/people">

@@ -21,13 +21,10 @@ const openStates = ["sending", "unknown", "parked"] as const;
 interface Answer {
   notice?: Notice;
   status?: 200 | 400 | 409 | 503;
-  /** What was written before something was wrong with it. */
   reason?: string;
-  /** What the service answered, to whoever asked for it. */
   text?: string;
 }
 
-/** Operations whose outcome is open: what was sent, what the platform shows, and the decision of a person. */
 export const settlePage: Page = (routes, dashboard) => {
   routes.get("/settle", needs("see"), async (context) => await openOnes(context, dashboard));
   routes.get("/settle/:id", needs("see"), async (context) => await oneOperation(context, dashboard, {}));
@@ -106,7 +103,7 @@ async function decided(context: PageContext, dashboard: Dashboard): Promise<Resp
   }
 }
 
-/** What stands against a decision now: 409; what is wrong with the form: 400; what could not be looked at: 503. */
+/** 409: the operation forbids it now; 400: the form is wrong; 503: the platform could not be read. */
 function statusOf({ code }: Problem): 400 | 409 | 503 {
   if (code.startsWith("settle.")) return 409;
   return code === "usage" || code.startsWith("reason.") ? 400 : 503;

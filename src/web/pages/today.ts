@@ -18,7 +18,6 @@ const runsOfJob = 30;
 const mostJobs = 20;
 const mostCharts = 3;
 
-/** What a person who comes back needs to know first. */
 export const todayPage: Page = (routes, dashboard) => {
   routes.get("/today", needs("see"), async (context) => {
     const fires = await dashboard.fireTimes();
@@ -81,7 +80,6 @@ function waits({ items, more }: { items: readonly Waiting[]; more: number }, dec
     ${more === 0 ? "" : html`<p>and ${grouped(more)} more of the same sorts: their pages list them.</p>`}`;
 }
 
-/** Each job that ran or is to run. */
 function jobs(
   runs: ReadonlyMap<string, readonly RunFacts[]>,
   fires: readonly FireTimes[],
@@ -104,7 +102,6 @@ function jobs(
   return table("Each job with its last runs: a higher bar took longer", columns, rows, "", { wide: true });
 }
 
-/** Those that ran last come first. */
 function ranLast([, one]: [string, readonly RunFacts[]], [, other]: [string, readonly RunFacts[]]): number {
   return (one[0]?.startedAt ?? "") > (other[0]?.startedAt ?? "") ? -1 : 1;
 }
@@ -132,7 +129,6 @@ function records({ records: counts }: StatusFacts): Html {
 
 const apart = ["quarantined", "deferred", "rejected"] as const;
 
-/** What each of the last runs of a job left not done, by the balance that it kept. */
 function history(runs: ReadonlyMap<string, readonly RunFacts[]>, zone: string): Html {
   const charts = [...runs].flatMap(([job, of]) => {
     const balanced = of.toReversed().flatMap((run) => {
@@ -158,10 +154,7 @@ const below = 14;
 const mostBars = 30;
 const least = 6;
 
-/**
- * The last runs of a job, the oldest at the left: a bar each, as high as it took long, with a sign below each that did
- * not end well. Each leads to its run.
- */
+/** The last runs of a job, oldest at the left. Height is the duration; a sign marks runs that did not end well. */
 function runBars(job: string, runs: readonly RunFacts[], when: When): Html {
   const newest = runs.slice(0, mostBars).toReversed();
   if (newest.length === 0) return html`<span class="none">no run yet</span>`;
@@ -196,17 +189,15 @@ function runBars(job: string, runs: readonly RunFacts[], when: When): Html {
   </svg>`;
 }
 
-/** One line of a chart: how many at which moment (ISO instant). */
 interface Series {
   name: string;
   points: readonly { at: string; value: number }[];
 }
 
 interface Chart {
-  /** Unique in the page. */
   id: string;
   title: string;
-  /** At most three: each has a colour, a dash and a mark of its own. */
+  /** At most three: each has its own colour, dash and mark. */
   series: readonly Series[];
 }
 
@@ -218,7 +209,7 @@ const top = 10;
 const bottom = 28;
 const classes = ["one", "two", "three"] as const;
 
-/** Counts over time as lines, and the same figures as a table for who cannot see them. */
+/** Lines over time, and a table with the same figures for people who cannot see them. */
 function chart({ id, title, series }: Chart, zone: string): Html {
   const points = series.flatMap((line) => line.points);
   const moments = points.map(({ at }) => Date.parse(at));
@@ -278,7 +269,6 @@ function drawn({ points }: Series, index: number, along: (at: number) => number,
     />${places.map(([x, y]) => mark(index, x, y))}`;
 }
 
-/** A circle, a square or a triangle. */
 function mark(index: number, x: number, y: number): Html {
   const named = classes[index % classes.length];
   if (named === "one") return html`<circle class="mark one" cx="${x}" cy="${y}" r="3" />`;

@@ -4,7 +4,6 @@ import { shownLines } from "../shown.ts";
 import { personalIn } from "../../requests/reason.ts";
 import { usage } from "../../base/errors.ts";
 
-/** A button that does something at once, with what it is about: for what needs no reason. */
 export function buttonForm(
   context: PageContext,
   { action, label, fields = {} }: { action: string; label: string; fields?: Readonly<Record<string, string>> },
@@ -17,8 +16,8 @@ export function buttonForm(
 }
 
 /**
- * A text that may hold personal data: itself where a person asked for it, else the button that asks, or why there is
- * none.
+ * Text that may contain personal data: the text if a person asked for it, otherwise the button to ask, or why that is
+ * not possible.
  */
 export function askedText(
   context: PageContext,
@@ -33,7 +32,7 @@ export function askedText(
     ${buttonForm(context, { action, label })}`;
 }
 
-/** Longer forms stay as they came: to lay them out anew takes longer than a page may. Characters. */
+/** Longer forms stay unformatted, because formatting takes too long. In characters. */
 const mostLaidOut = 200_000;
 
 function indented(raw: string): string {
@@ -45,10 +44,9 @@ function indented(raw: string): string {
   }
 }
 
-/** Longer reasons are no reasons. Characters. */
 const longestReason = 1_000;
 
-/** For who may not see names: whether words of their own are refused would tell them whose they are. */
+/** For people who may not see names: a refused text would tell them which names exist. */
 const reasonsToChoose = [
   "The customer was asked",
   "Sales was asked",
@@ -61,7 +59,6 @@ const reasonsToChoose = [
   "The service works again",
 ];
 
-/** One thing that a person can decide: what the form says then, and what stands on the button. */
 interface Choice {
   value: string;
   label: string;
@@ -69,8 +66,8 @@ interface Choice {
 }
 
 /**
- * The form of a decision: a reason, and a button for each way to decide. A button elsewhere on the page belongs to it
- * by the form's `id`. `shown` stands for what the page shows: the decision is about that and nothing else.
+ * A form with a reason and a button for each choice. Buttons elsewhere belong to it by its `id`. `shown`: the mark of
+ * the page's content; the decision covers only that content.
  */
 export function decisionForm(
   context: PageContext,
@@ -121,11 +118,9 @@ function chosenReason(field: string, reason: string): Html {
   </select>`;
 }
 
-/** What a person sent of such a form. */
 interface SentDecision {
   decision: string;
   reason: string;
-  /** What the page showed; empty where the form did not say it. */
   shown: string;
 }
 
@@ -138,7 +133,7 @@ export async function sentDecision(context: PageContext): Promise<SentDecision> 
   };
 }
 
-/** The reason as it may be kept. Throws a Problem that says what is wrong with it. */
+/** The reason if it may be kept. Throws a usage Problem otherwise. */
 export function keepableReason({ var: { person } }: PageContext, reason: string): string {
   if (reason === "")
     throw usage("Nothing was decided: a decision needs a reason.", "Say why; it is kept in the audit log.");

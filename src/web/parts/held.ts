@@ -31,7 +31,6 @@ export function sumsText(sums: Sums): string {
   return `${count}${sums.more ? ", of which the first take away" : ":"} ${weight}`;
 }
 
-/** A hold in a list, with the way to its page. */
 export function holdCard(hold: HoldFacts, when: When): Html {
   const { word, tone } = states[hold.state];
   return html`<div class="card ${tone}">
@@ -48,7 +47,6 @@ export function holdCard(hold: HoldFacts, when: When): Html {
   </div>`;
 }
 
-/** All that is known of one hold. */
 export function holdFactsList(hold: HoldFacts, when: When): Html {
   const { word, tone } = states[hold.state];
   return html`<dl>
@@ -78,7 +76,7 @@ export function holdFactsList(hold: HoldFacts, when: When): Html {
   </dl>`;
 }
 
-/** What waits, customer by customer, each with what would be otherwise. `approvedBy`: the form whose reason counts. */
+/** Waiting operations by customer, each with its difference. `approvedBy`: the form with the reason. */
 export function waitingList(operations: readonly Waiting[], { approvedBy }: { approvedBy?: string } = {}): Html {
   if (operations.length === 0) return html`<p class="none">Nothing.</p>`;
   const byCustomer = Map.groupBy(operations, ({ customer }) => `${customer.namespace}/${customer.id}`);
@@ -121,7 +119,6 @@ function waitingOperation(operation: Waiting, approvedBy: string | undefined): H
 const mostFields = 40;
 const mostOfValue = 300;
 
-/** How two forms of something differ, field by field. Private values are named as such. */
 function difference(before: Json, after: Json): Html {
   const fields = changedFields(before ?? nothingOf(after), after ?? nothingOf(before));
   if (fields.length === 0) return html`<p class="none">No field is otherwise.</p>`;
@@ -136,7 +133,6 @@ function difference(before: Json, after: Json): Html {
     ${rest > 0 ? html`<p>and ${rest} more fields</p>` : ""}`;
 }
 
-/** In the place of nothing: so that each field of the other form is named. */
 function nothingOf(other: Json): Json | undefined {
   return isJsonObject(other) && !isPrivateMarker(other) ? {} : undefined;
 }
@@ -147,14 +143,13 @@ function side(word: string, value: string | undefined): Html {
     }`;
 }
 
-/** A field of a record that is otherwise; `undefined` where there is none. Private values are never named. */
 interface ChangedField {
   field: string;
   from: string | undefined;
   to: string | undefined;
 }
 
-/** The fields in which two forms of a record differ, by their path: `instances[2].nodes`. */
+/** Fields that differ, by path: `instances[2].nodes`. */
 function changedFields(before: Json | undefined, after: Json | undefined, path = ""): ChangedField[] {
   if (isPrivateMarker(before) || isPrivateMarker(after)) {
     const isSame = isPrivateMarker(before) && isPrivateMarker(after) && before.commitment === after.commitment;
@@ -177,7 +172,6 @@ function textOf(value: Json | undefined): string | undefined {
   return isPrivateMarker(value) ? "(private)" : canonicalJson(hidden(value));
 }
 
-/** A value with everything private in it named as such. */
 function hidden(value: Json): Json {
   if (isPrivateMarker(value)) return "(private)";
   if (Array.isArray(value)) return value.map(hidden);

@@ -19,28 +19,25 @@ import {
 } from "../../report/runs.ts";
 import { ageOf } from "../../report/text.ts";
 
-/** What stands in a cell: text from outside goes through `shown` first, or is escaped as it is. */
+/** Foreign text goes through `shown`, or is escaped here. */
 type Cell = Html | string | number | undefined;
 
 interface Column {
   title: string;
-  /** Stands to the right, digit under digit. */
   number?: boolean;
 }
 
-/** Columns of words. */
 export function words(...titles: readonly string[]): Column[] {
   return titles.map((title) => ({ title }));
 }
 
-/** Columns of figures. */
 export function numbers(...titles: readonly string[]): Column[] {
   return titles.map((title) => ({ title, number: true }));
 }
 
 /**
- * A table with its caption and its headings, in a region of its own that scrolls where it is wider than the page and
- * can be reached by the keyboard. The first cell of a row names it. `wide`: on a narrow screen it keeps its width.
+ * A table in its own region, which scrolls and can be reached by keyboard. The first cell names the row. `wide`: keeps
+ * its width on narrow screens.
  */
 export function table(
   caption: string,
@@ -77,7 +74,6 @@ export function table(
   </div>`;
 }
 
-/** Words and what they mean, one under the other; those without a value are left out. */
 export function terms(pairs: readonly (readonly [string, Cell])[]): Html {
   const known = pairs.filter(([, value]) => value !== undefined && value !== "");
   return html`<dl>
@@ -89,24 +85,19 @@ export function terms(pairs: readonly (readonly [string, Cell])[]): Html {
   </dl>`;
 }
 
-/** How a place or a channel does that is tried again and again. */
 export function goodOrFailing(problem: string | null, since: string | null, when: When): Html {
   return problem === null
     ? html`<span class="state good">good</span>`
     : html`<span class="state bad">failing</span> ${moment(since, when)}: ${shown(problem)}`;
 }
 
-/** What people call a record of a stream. */
 export const nouns = { customers: "customer", orders: "order", staff: "person" } as const;
-/** Keys are cut here: longer ones are on the page of the record. */
 const mostOfKey = 120;
 
-/** A record by its id, as a link to its page. */
 export function recordLink(stream: Stream, key: RecordKey): Html {
   return html`<a href="${recordPath(stream, key)}">${nouns[stream]} ${shown(formatKey(key), mostOfKey)}</a>`;
 }
 
-/** Several of them, and how many more there are. */
 export function recordLinks(records: readonly { stream: Stream; key: RecordKey }[], most = 3): Html {
   const rest = records.length - most;
   return html`${records
@@ -116,7 +107,6 @@ export function recordLinks(records: readonly { stream: Stream; key: RecordKey }
     )}${rest > 0 ? ` and ${rest} more` : ""}`;
 }
 
-/** How a record stands in a word, with the colour of it. */
 export function stateWord(record: Pick<RecordFacts, "state" | "deferred" | "pending">): Html {
   if (record.state === "quarantined") return html`<span class="state bad">in quarantine</span>`;
   if (record.deferred !== null) return html`<span class="state wait">deferred</span>`;
@@ -125,7 +115,6 @@ export function stateWord(record: Pick<RecordFacts, "state" | "deferred" | "pend
   return html`<span class="state good">current</span>`;
 }
 
-/** Records with how they stand and why; `next` leads to those behind them. */
 export function recordList(
   caption: string,
   { records, next }: { records: readonly RecordFacts[]; next?: string | undefined },
@@ -145,7 +134,6 @@ export function recordList(
 }
 
 type RunOperation = Awaited<ReturnType<Inquiry["runOperations"]>>[number];
-/** How a run stands, with a sign beside the words. */
 export function verdictText(run: Pick<RunFacts, "state" | "exitCode">): Html {
   const { tone, sign, words } = runVerdict(run);
   return html`<span class="state ${tone}"><span aria-hidden="true">${sign}</span> ${words}</span>`;
@@ -181,7 +169,6 @@ export function readsTable(reads: readonly ReadFacts[], when: When, caption: str
   return table(caption, columns, rows, "Nothing was read.", { wide: true });
 }
 
-/** Both sums of a run: what was read, and what was to be done. */
 export function balanceTables(balance: RunFacts["balance"]): Html {
   const figures = balanceFigures(balance);
   if (figures === undefined) return html`<p class="none">It has none.</p>`;
@@ -218,7 +205,6 @@ const tones: Readonly<Record<string, string>> = {
   rejected: "bad",
 };
 
-/** Where a person decides about an operation. */
 function wayOn({ id, state, hold }: RunOperation): Html {
   if (state === "held" && hold !== null) return html`<a href="${pagePath.hold(hold)}">${hold}</a>`;
   return state === "parked" || state === "unknown" ? html`<a href="${pagePath.settle(id)}">settle</a>` : html``;
