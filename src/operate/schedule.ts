@@ -4,19 +4,18 @@ import type { Logger } from "../base/logger.ts";
 import { latestFireTime, nextFireTime } from "./fire-times.ts";
 import type { BoundJob } from "./job.ts";
 
-/** A last fire time this far in the future is logged: the clock was wrong when it fired, or is wrong now. */
+/** A last fire time this far in the future is logged: the clock was or is wrong. */
 const farAheadMs = 60 * 60_000;
-/** Earlier fire times that are tried where the clock was set back. */
 const mostTried = 1_000;
 
-/** The last fire time of each job. Fire times are instants in ISO 8601 with `Z` and sort as text. */
+/** The last fire time of each job. Fire times are ISO 8601 instants with `Z`, which sort as text. */
 export interface FireTimeStore {
-  /** Records that a job fires; false if it already fired at this time. Committed before it returns. */
+  /** Records that a job fires. False if it already fired at this time. Committed before it returns. */
   claim(job: string, fireTime: string): Promise<boolean>;
   last(job: string): Promise<string | undefined>;
-  /** Records that a claimed fire time needs no further run. */
+  /** The fire time needs no further run. */
   finish(job: string, fireTime: string): Promise<void>;
-  /** Claimed fire times that are not finished, the oldest first. */
+  /** Claimed but not finished; the oldest first. */
   unfinished(job: string): Promise<string[]>;
   /** Sets the last fire time back after the clock was set back. `claim` still refuses fire times that fired. */
   rewind(job: string, fireTime: string): Promise<void>;
@@ -29,10 +28,7 @@ export interface ScheduledRun {
   signal: AbortSignal;
 }
 
-/**
- * `busy`: another run holds the run lock, and each tick tries the fire time again. `unfinished`: the run failed or was
- * stopped; it runs again after the next start.
- */
+/** `busy`: another run holds the run lock; each tick tries again. `unfinished`: runs again after the next start. */
 export type ScheduledOutcome = "done" | "busy" | "unfinished";
 
 export interface ScheduleState {
@@ -42,7 +38,7 @@ export interface ScheduleState {
   running: boolean;
 }
 
-/** Calls back about once a minute, at full minutes, until stopped. */
+/** Calls back about once a minute, at full minutes. */
 export interface Ticker {
   start(onTick: () => void): () => void;
 }
@@ -53,32 +49,26 @@ interface ScheduleDependencies {
   clock: Clock;
   logger: Logger;
   ticker: Ticker;
-  /**
-   * Runs a job, and finishes its fire time in the store while it holds the run lock. A rejection is logged, and the
-   * schedule continues.
-   */
+  /** Finishes the fire time while it holds the run lock. A rejection is logged, and the schedule continues. */
   execute(run: ScheduledRun): Promise<ScheduledOutcome>;
 }
 
 interface Due {
   job: BoundJob;
   fireTime: number;
-  /** The fire time was claimed before and could not run. */
   claimed: boolean;
 }
 
 /**
- * Runs jobs at their fire times, one at a time. The store claims a fire time before its run starts. So it fires once,
- * whatever the clock does and however many programs run. One run makes up for all fire times that were missed.
+ * Each fire time is claimed in the store before its run, so it fires once, whatever the clock does and however many
+ * programs run. One run makes up for all missed fire times.
  */
 export class Schedule {
   readonly #deps: ScheduleDependencies;
   readonly #abort = new AbortController();
-  /** Claimed fire times that wait for their run: from an earlier process, or because another run held the lock. */
+  /** Claimed fire times that wait for their run: of an earlier process, or because of the run lock. */
   readonly #owed = new Map<string, Due>();
-  /** Fire times that another program fired. */
   readonly #refused = new Map<string, number>();
-  /** Jobs whose interrupted fire times of earlier processes have been looked up. */
   readonly #lookedUp = new Set<string>();
   readonly #jobs: readonly BoundJob[];
   #running: string | undefined;
@@ -90,18 +80,17 @@ export class Schedule {
     this.#jobs = deps.jobs;
   }
 
-  /** Starts ticking. Of fire times missed while no program was running, the last is due at once. */
+  /** Of the fire times missed while no program ran, the last is due at once. */
   start(): void {
     this.#stopTicker ??= this.#deps.ticker.start(() => void this.tick());
     void this.tick();
   }
 
-  /** Whether a fire time waits for another program's run to end. */
+  /** Whether a fire time waits for the run of another program. */
   get waits(): boolean {
     return this.#owed.size > 0 && this.#turn === undefined;
   }
 
-  /** Takes no further fire time, stops the current run and waits for it. */
   async stop(): Promise<void> {
     this.#stopTicker?.();
     this.#stopTicker = undefined;
@@ -115,7 +104,7 @@ export class Schedule {
     await this.#turn;
   }
 
-  /** Looks for due fire times and runs them, except during a run. Never rejects. */
+  /** Runs due fire times, except during a run. Never rejects. */
   async tick(): Promise<void> {
     if (this.#abort.signal.aborted || this.#turn !== undefined) return;
     this.#turn = this.#guard(() => this.#work());
@@ -149,7 +138,6 @@ export class Schedule {
     }
   }
 
-  /** Runs due fire times, the oldest first, until there are no more. */
   async #work(): Promise<void> {
     const busy = new Set<string>();
     while (!this.#abort.signal.aborted) {
@@ -200,10 +188,7 @@ export class Schedule {
     return outcome;
   }
 
-  /**
-   * Claims the fire time. If it already fired before the clock was set back, claims the last earlier one that did not.
-   * Undefined if another program was faster or nothing is left.
-   */
+  /** After the clock was set back, claims the last earlier fire time that did not fire. Undefined if none is left. */
   async #claim(due: Due): Promise<number | undefined> {
     const { store } = this.#deps;
     const { job } = due;
@@ -232,10 +217,7 @@ export class Schedule {
     return fireTime === undefined ? undefined : { job, fireTime, claimed: false };
   }
 
-  /**
-   * The newest fire time of an earlier process whose run did not finish. It runs again, once after the start, so that a
-   * report covers its own month.
-   */
+  /** The newest unfinished fire time runs again, once after the start, so that a report covers its own month. */
   async #interrupted(job: BoundJob): Promise<Due | undefined> {
     if (this.#lookedUp.has(job.id)) return undefined;
     const { store, logger } = this.#deps;
@@ -253,7 +235,7 @@ export class Schedule {
     return owed;
   }
 
-  /** The time after which fire times are due. A new job starts now. */
+  /** Later fire times are due. A new job starts now. */
   async #from(job: BoundJob, now: number): Promise<number | undefined> {
     const { store, logger } = this.#deps;
     const last = await store.last(job.id);
