@@ -163,7 +163,7 @@ export async function trustedNow(place: Place): Promise<TrustedTime | ClockDoubt
   return TrustedTime.judge({ now: place.clock.now(), ...known, read: [] });
 }
 
-/** Throws a Problem if the time is not trusted. `what`: what is impossible without it. */
+/** Throws a Problem if the time is not trusted. `what` begins the message: `2026-10 cannot be closed now`. */
 export async function requireTrusted(place: Place, what: string): Promise<TrustedTime> {
   const time = await trustedNow(place);
   if (time instanceof TrustedTime) return time;

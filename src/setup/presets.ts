@@ -11,7 +11,7 @@ interface Preset {
   text: string;
   /** Settings of the source, including YAML anchors. */
   document: Document.Parsed<YAMLMap.Parsed>;
-  /** Settings path → what a person must write there. */
+  /** Settings path → the value for a person to fill in. */
   fill: Readonly<Record<string, string>>;
 }
 

@@ -31,7 +31,7 @@ export interface StreamMapping {
   tableEntries: Readonly<Record<string, number>>;
   /** Changes with the mapping or a table. With the same fingerprint, equal raw records map to equal records. */
   fingerprint: string;
-  /** Changes with everything that affects what is requested or what the rows become: see `questionOf`. */
+  /** Changes with everything that affects the request or the records of its rows: see `questionOf`. */
   question: string;
 }
 
@@ -184,7 +184,7 @@ function openReader(
   }
 }
 
-/** Timeouts, retries and page size limits do not change what is requested. */
+/** Timeouts, retries and page size limits do not change the request. */
 const patience = /^(?:\w+Timeout(?:Ms)?|maxPageBytes|retries|retryBaseMs|retryMaxMs)$/u;
 
 /** While it stays the same, incremental reads miss nothing, and a cut read may resume. */
