@@ -15,21 +15,19 @@ import type { Application } from "../operate/application.ts";
 import type { AuditHeadFacts } from "../report/facts.ts";
 import { ageOf, counted, explainCommand } from "../report/text.ts";
 
-/** What exports and proofs say of their own form; `docs/reference/audit/format.md` describes it. */
+/** Name of the form of exports and proofs; see `docs/reference/audit/format.md`. */
 const recordForm = "crm-sync audit record 2";
 
-/** After so many entries an export says how the tree stands. */
 const entriesBetweenCheckpoints = 1_000;
 
-/** The last entry with the tree, and the same as a signed text where there is a key. */
 interface SignedHead {
   head: AuditHeadFacts;
   signed: { checkpoint: string; verifier: string } | undefined;
-  /** Why there is none, where a key is configured: whoever only reads may not have it. */
+  /** Why it is unsigned although a key is configured: a reader may lack the key. */
   unsigned?: string | undefined;
 }
 
-/** The head as it is now; undefined where there is no entry. Throws a Problem where the key cannot sign. */
+/** Undefined without an entry. Throws a Problem if the key cannot sign. */
 export async function signedHead(application: Application): Promise<SignedHead | undefined> {
   const head = await (await application.inquiry()).auditHead();
   if (head === undefined) return undefined;
@@ -42,32 +40,28 @@ export async function signedHead(application: Application): Promise<SignedHead |
   return { head, signed: { checkpoint, verifier: verifierKey(origin, key) } };
 }
 
-/** The verifier of the key that signs here; undefined where there is none, or whoever reads may not have it. */
+/** The verifier of the signing key. Undefined if there is no key, or the caller may not read it. */
 export async function ownVerifier(application: Application): Promise<string | undefined> {
   const found = signerOf(application, await (await application.inquiry()).ledgerName());
   return found === undefined || found instanceof Problem ? undefined : verifierKey(found.origin, found.key);
 }
 
-/** Clocks of two machines may differ by so much. */
+/** Tolerated clock difference of two machines. */
 const mostAheadMs = 300_000;
 
-/** Whether the record is of now; null where it has no entry. */
+/** `good` is null if the log has no entry. */
 type Freshness = { good: boolean; why: string } | { good: null; why: string };
 
 type AuditMark = KeptHead & { at: string; ledger?: string | null | undefined };
 
 export interface AuditAnswer extends AuditVerdicts {
   freshness: Freshness;
-  /** The file of heads beside the ledger. */
   heads: string;
-  /** Whether heads from elsewhere are signed, and nobody checked it: there is no key. */
+  /** Heads from elsewhere have signatures, but there is no key to check them. */
   isUnchecked: boolean;
 }
 
-/**
- * Walks the whole audit log and compares it with the heads kept outside the database: in the file beside it, and in
- * `copies` of that file. It is fresh where its last entry is no older than `within`, and not of a time to come.
- */
+/** The log is fresh if its last entry is at most `within` old and not in the future. */
 export async function verifyAudit(
   application: Application,
   { copies, within, verifiers }: { copies: readonly string[]; within: string; verifiers: readonly string[] },
@@ -119,7 +113,6 @@ function freshnessOf(
   return { good: true, why: `the last entry is ${age} old${after}` };
 }
 
-/** The first line of the file of heads beside the ledger that somebody changed. */
 function spoiledIn(path: string): AuditFinding[] {
   const line = spoiledLine(path);
   if (line === undefined) return [];
@@ -127,25 +120,20 @@ function spoiledIn(path: string): AuditFinding[] {
   return [{ code: "head-broken", firstBad: 0, why }];
 }
 
-/** A head that somebody changed is as good as none: what is wrong with it is said. */
 function withForged(verdicts: AuditVerdicts, [first]: readonly AuditFinding[]): AuditVerdicts {
   if (first === undefined || !verdicts.integrity.good) return verdicts;
   return { ...verdicts, good: false, integrity: { good: false, ...first } };
 }
 
-/** Heads of a file that was kept elsewhere. */
 interface CopiedHeads {
   heads: AuditMark[];
-  /** The first that is not as the key signed it. */
   forged?: AuditFinding;
-  /** Whether there are signatures that nobody checked. */
   isUnchecked: boolean;
 }
 
 /**
- * The heads in a copy of the file of heads, in a file that a configured place is, or in checkpoints. Throws a Problem
- * where there is none, or where one is not of the ledger of that name. What none of the keys signed is no head; where a
- * signature `isNeeded`, that without one neither.
+ * Throws a Problem if there are no heads, or one belongs to another ledger. A head that none of the keys signed does
+ * not count; if `isNeeded`, neither does one without a signature.
  */
 function headsIn(path: string, name: string | null, verifiers: readonly string[], isNeeded: boolean): CopiedHeads {
   const found = signedHeadsIn(path);
@@ -171,7 +159,6 @@ function headsIn(path: string, name: string | null, verifiers: readonly string[]
   return { heads: [], forged: { code: "head-signature", firstBad: wrong.sequence, why }, isUnchecked: false };
 }
 
-/** The name of the ledger in a checkpoint; undefined where it had none when it was signed. */
 function nameIn(note: KeptCheckpoint | undefined): string | undefined {
   return note === undefined || note.origin === originOf(null) ? undefined : note.origin.slice(originOf("").length);
 }
@@ -180,7 +167,6 @@ function isOfAnother(ledger: string | null | undefined, name: string | null): bo
   return typeof ledger === "string" && name !== null && ledger !== name;
 }
 
-/** The heads in a file, each with what was signed of it. */
 function signedHeadsIn(path: string): (AuditMark & { note: KeptCheckpoint | undefined })[] {
   let found;
   try {
@@ -200,10 +186,7 @@ function signedHeadsIn(path: string): (AuditMark & { note: KeptCheckpoint | unde
   );
 }
 
-/**
- * The newest head of the ledger of this name in the end of a file of heads. What none of the keys signed is no head;
- * without keys each is one.
- */
+/** The newest head of this ledger in the text. With keys, only signed heads count. */
 export function newestHead(text: string, name: string, verifiers: readonly string[]): AuditMark | undefined {
   const isSigned = ({ checkpoint, ...head }: AuditMark & { checkpoint?: string | undefined }): boolean => {
     try {
@@ -228,15 +211,11 @@ function isWhole(
   return isSigned && isSize && note.sequence === sequence && note.hash === hash && note.root === root;
 }
 
-/** The record as lines of JSON: what it is, each entry, how the tree stands now and then, and at the end. */
 export async function exportLines(application: Application): Promise<AsyncGenerator<string, void, void>> {
   return (await application.inquiry()).auditExport(recordForm, entriesBetweenCheckpoints);
 }
 
-/**
- * What proves that the entries about an order are in the record, and shows no other one; and that the record has grown
- * alone since it ended with the entry `since`.
- */
+/** Shows no other entries. With `since`, also proves that the log only grew after that entry. */
 export async function orderProof(
   application: Application,
   order: RecordKey,
@@ -260,13 +239,12 @@ export async function orderProof(
   };
 }
 
-/** What of the application signing needs. */
 export interface SigningPlace {
   config: { audit: Pick<Application["config"]["audit"], "signKey"> };
   secrets: Pick<Application["secrets"], "reveal">;
 }
 
-/** The key that signs, and the name that it signs by; a Problem where whoever asks may not have it. */
+/** The signing key and its name. A Problem if the caller may not read the key. */
 export function signerOf(
   { config, secrets }: SigningPlace,
   ledger: string | null,
@@ -280,10 +258,7 @@ export function signerOf(
   return { key, origin: originOf(ledger) };
 }
 
-/**
- * Signs the head that a statement is printed with, as of its last entry: the same head and key give the same bytes. It
- * is printed without a signature where there is no key, or whoever asks may not have it.
- */
+/** Signs as of the last entry, so the same head and key give the same bytes. Undefined without a usable key. */
 export function headSigner(place: SigningPlace): SignHead {
   return (head) => {
     const found = signerOf(place, head.ledger);
@@ -292,12 +267,11 @@ export function headSigner(place: SigningPlace): SignHead {
   };
 }
 
-/** Whose record a checkpoint is of. */
+/** Name of the log in checkpoints. */
 export function originOf(ledger: string | null): string {
   return `crm-sync/${ledger ?? "ledger"}`;
 }
 
-/** A secret, or why whoever asks does not have it. */
 function revealed(secrets: SigningPlace["secrets"], reference: string): string | Problem {
   try {
     return secrets.reveal(reference);
@@ -307,7 +281,6 @@ function revealed(secrets: SigningPlace["secrets"], reference: string): string |
   }
 }
 
-/** What `audit.signKey` names is no key that can sign. */
 const noSigningKey = new Problem({
   code: "config.no-signing-key",
   message: "`audit.signKey` does not name an Ed25519 private key in PEM format (PKCS #8)",

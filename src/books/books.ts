@@ -21,14 +21,12 @@ import { changed, FrozenFiles, requireAsClosed } from "./frozen-files.ts";
 import { firstDifference, toleratedIn } from "./same-figures.ts";
 import { filesOf, periodOf, type StatementFile } from "./statements.ts";
 
-/** What of the application closing needs. */
 export type BooksPlace = Pick<Application, "existingLedger" | "inquiry" | "ledgerPath" | "group" | "clock"> &
   SigningPlace & {
     config: Pick<Application["config"], "zone" | "periods" | "reports">;
     header: Pick<Application["header"], "hash">;
   };
 
-/** The statements of closed periods. */
 const closedKinds: readonly StatementKind[] = [
   "orders",
   "entitlements",
@@ -38,16 +36,15 @@ const closedKinds: readonly StatementKind[] = [
   "run",
 ];
 
-/** JSON is what a reprint is compared with; the others are for people. */
+/** A reprint is compared by its JSON; other formats are for people. */
 const comparedFormat: StatementFormat = "json";
 
-/** A person, and their reason where one is given. */
 interface Whose {
   by: string;
   reason: string | undefined;
 }
 
-/** What stands in the way of closing a period, with what was signed off. */
+/** Blockers of closing a period, including those signed off. */
 export async function blockersOf(application: BooksPlace, label: string): Promise<Blocker[]> {
   const inquiry = await application.inquiry();
   const period = await periodOf(application, label);
@@ -55,9 +52,8 @@ export async function blockersOf(application: BooksPlace, label: string): Promis
 }
 
 /**
- * Signs off by their ids what stands in the way of closing a period, and exceptions that were open at the end of it.
- * Answers who signed off each: where that was done before, it stands, and nothing is written. Throws a usage Problem
- * for an id that stands for neither, and for a period that has not begun.
+ * Returns who signed off each; an earlier sign-off stays unchanged. Throws a usage Problem for an unknown id or a
+ * period that has not begun.
  */
 export async function signOff(
   application: BooksPlace,
@@ -87,15 +83,11 @@ export async function signOff(
   return await ledger.books.signOff(label, chosen, whose, time);
 }
 
-/** What closing came to: the closing, or what stands in its way. */
 export type Closed =
   | { closed: ClosedAs; files: readonly ClosedFileFacts[]; signedOff: readonly Blocker[] }
   | { closed: undefined; blockers: readonly Blocker[] };
 
-/**
- * Closes a period: renders its statements as of now, freezes the files, and writes down what they stand on. Nothing is
- * closed while something stands in the way that nobody signed off. No run is on meanwhile (exit code 75).
- */
+/** Refuses while a blocker is not signed off. Holds the run lock (exit code 75 if it is taken). */
 export async function closeBooks(application: BooksPlace, label: string, whose: Whose): Promise<Closed> {
   parsePeriod(label, application.config.zone);
   const ledger = await application.existingLedger();
@@ -130,7 +122,7 @@ export async function closeBooks(application: BooksPlace, label: string, whose: 
   }
 }
 
-/** The files of a period as of a moment, and the head then. What was rendered before something failed is taken away. */
+/** Renders the files as of a moment. After a failure, removes the files rendered so far. */
 async function rendered(
   application: BooksPlace,
   frozen: FrozenFiles,
@@ -150,7 +142,6 @@ async function rendered(
   }
 }
 
-/** Asks the ledger as it stood at a moment, on a connection of its own. */
 async function standing<T>(application: BooksPlace, asOf: string, ask: (inquiry: Inquiry) => Promise<T>): Promise<T> {
   const inquiry = openInquiry(application.ledgerPath, asOf);
   try {
@@ -187,20 +178,16 @@ function frozenFiles(application: BooksPlace): FrozenFiles {
   return new FrozenFiles(application.ledgerPath, application.group);
 }
 
-/** What printing closed periods again came to. */
 export interface Printed {
   closing: ClosingFacts;
   files: readonly ClosedFileFacts[];
-  /** Where the figures, computed anew, are not those that were frozen: the statement, and the first line of it. */
+  /** Statements whose recomputed figures differ from the frozen ones, with the first such line. */
   different: readonly { kind: string; line: number; frozen: string; now: string }[];
-  /** Statements whose figures were not computed anew, and why; their bytes are those that were frozen. */
+  /** Statements that were not recomputed, and why. Their bytes are still the frozen ones. */
   notCompared: readonly { kind: string; why: string }[];
 }
 
-/**
- * Writes the frozen files of a closing into a folder, byte for byte, and computes their figures again from the ledger as
- * it was then. It makes the folder if it is missing. Without a number it takes the last closing.
- */
+/** Writes byte for byte, and recomputes the figures from the ledger as of then. Default: the last closing. */
 export async function printBooks(
   application: BooksPlace,
   label: string,
@@ -221,7 +208,7 @@ export async function printBooks(
   return { closing, files, ...(await computedAnew(application, closing, files)) };
 }
 
-/** Each file with its bytes. Names come from the ledger: none may lead out of the folder that they are written to. */
+/** Names come from the ledger. None may lead out of the target folder. */
 async function* ofEach(
   frozen: FrozenFiles,
   files: readonly ClosedFileFacts[],
@@ -234,7 +221,6 @@ async function* ofEach(
   for (const file of files) yield { file: file.name, chunks: await frozen.read(file) };
 }
 
-/** The figures of a closing from the ledger as it stood then, beside the frozen ones. */
 async function computedAnew(
   application: BooksPlace,
   closing: ClosingFacts,
@@ -253,7 +239,7 @@ async function computedAnew(
           notCompared.push({ kind: named, why: "this program has no such statement" });
           continue;
         }
-        // What counted as equal then: the configuration may say otherwise by now.
+        // Uses the tolerances of that time; the configuration may have changed.
         const request = { ...asked, tolerances: await toleratedIn(await frozen.read(file)) };
         for await (const { chunks } of filesOf(then.statement(kind, request, comparedFormat, file.name))) {
           const found = await firstDifference(await frozen.read(file), chunks);
@@ -271,10 +257,7 @@ async function computedAnew(
   }
 }
 
-/**
- * The frozen files whose figures are computed anew, each with the statement that its name says: the audit entry of the
- * closing holds the names.
- */
+/** The frozen JSON files, with the statement kind from their names. The closing's audit entry protects the names. */
 function comparedOf(files: readonly ClosedFileFacts[], label: string): (ClosedFileFacts & { named: string })[] {
   const end = `-${label}.${comparedFormat}`;
   const compared = files.filter(({ name }) => name.endsWith(end));
@@ -300,13 +283,11 @@ function notClosed(label: string, closing: number | undefined): Problem {
   });
 }
 
-/** How often a moment is looked for since which nobody wrote. */
 const mostTries = 5;
 
 /**
- * The moment that the figures of a closing stand on, and what stands in its way then: nothing was written between that
- * moment and the answer, so that what counts as signed off stands in the figures too. Throws a Problem where the period
- * cannot be closed, and where somebody writes again and again.
+ * Finds a moment for the figures after which nobody wrote until the blockers were counted, so that all sign-offs are in
+ * the figures. Throws a Problem if somebody keeps writing.
  */
 async function cutOffOf(
   { clock, config }: BooksPlace,
@@ -315,7 +296,7 @@ async function cutOffOf(
 ): Promise<{ asOf: string; blockers: Blocker[] }> {
   const tolerances = tolerancesOf(config.reports.tolerances);
   for (let tries = 0; tries < mostTries; tries += 1) {
-    // Everything that was written up to the millisecond before this one is there, what was signed off just now too.
+    // Waits, so that everything written before that millisecond is included, also the last sign-off.
     await clock.sleep(2);
     const asOf = toInstant(clock.now() - 1);
     ledger.books.requireClosable(period, asOf);

@@ -21,9 +21,8 @@ import type { ClosedFileFacts, ClosingFacts } from "../report/books.ts";
 const isDigest = /^[0-9a-f]{64}$/u;
 
 /**
- * Files that are never changed, in a folder of their own beside the ledger, each under the SHA-256 of its bytes. What
- * is to be frozen waits in a folder of this ledger's until its closing is written down: a program that ends before
- * leaves no closing, and one that ends after leaves files that are read from there, and taken over by the next closing.
+ * Files named by their SHA-256. New files wait in a folder of this ledger until their closing is committed. If the
+ * program ends after that, they are read there, and the next closing moves them.
  */
 export class FrozenFiles {
   readonly #folder: string;
@@ -32,24 +31,21 @@ export class FrozenFiles {
 
   constructor(ledgerPath: string, group: ReadingGroup | undefined) {
     this.#folder = join(dirname(ledgerPath), booksFolder);
-    // Ledgers in one folder have one folder of closed periods.
+    // All ledgers of a folder share one folder of closed periods.
     this.#waiting = join(this.#folder, `unfinished-${basename(ledgerPath)}`);
     this.#group = group;
   }
 
-  /** Lets the group read what was frozen before the configuration named it, and nobody else. */
+  /** Gives the group read access to files that were frozen before the configuration named the group. */
   keepReadable(): void {
     if (!existsSync(this.#folder) || isFolderOf(this.#folder, this.#group)) return;
     for (const name of readdirSync(this.#folder))
       if (isDigest.test(name)) keepReadOnly(join(this.#folder, name), this.#group);
-    // Last: so the folder says whether its files are done.
+    // Last, so that the folder shows whether its files are done.
     keepFolderPrivate(this.#folder, this.#group);
   }
 
-  /**
-   * Takes over what waits and belongs to a closing, and takes away what a program left that ended before its closing.
-   * Nobody else may be closing books of this ledger.
-   */
+  /** Moves waiting files of a closing and removes leftovers. Nobody else may close periods of this ledger. */
   tidy(closed: ReadonlySet<string>): void {
     this.#doing(() => {
       this.keepReadable();
@@ -59,7 +55,7 @@ export class FrozenFiles {
     });
   }
 
-  /** Keeps what is rendered, to be frozen with its closing. The same bytes are kept once. */
+  /** Stores bytes in the waiting folder. Equal bytes are stored once. */
   async keep(chunks: Chunks): Promise<{ sha256: string; bytes: number }> {
     const unnamed = join(this.#waiting, "unnamed");
     const digest = createHash("sha256");
@@ -75,32 +71,31 @@ export class FrozenFiles {
     return { sha256, bytes };
   }
 
-  /** Has the names of what waits on the disk: only then its closing may be written down. */
+  /** Makes the waiting files durable. Required before the closing is committed. */
   flush(): void {
     this.#doing(() => {
       for (const folder of [this.#waiting, this.#folder]) flushFile(folder);
     });
   }
 
-  /** Freezes what waits, once its closing stands. What cannot be moved now is read where it is, and moved later. */
+  /** Call after the closing was committed. Files that cannot be moved are read where they are, and moved later. */
   settle(closed: ReadonlySet<string>): void {
     try {
       this.#takeOver(closed);
       rmSync(this.#waiting, { recursive: true, force: true });
     } catch {
-      // It is closed, and nothing is missing.
+      // The period is closed, and no file is missing.
     }
   }
 
   #takeOver(closed: ReadonlySet<string>): void {
     if (!existsSync(this.#waiting)) return;
     for (const name of readdirSync(this.#waiting))
-      // Also where one is there: what is there may not be what its name says.
+      // Replaces an existing file too: its bytes may not match its name.
       if (closed.has(name)) renameSync(join(this.#waiting, name), join(this.#folder, name));
     flushFile(this.#folder);
   }
 
-  /** What the file system refuses is told by the folder. */
   #doing<T>(work: () => T): T {
     try {
       return work();
@@ -117,7 +112,7 @@ export class FrozenFiles {
     }
   }
 
-  /** The bytes of a file. Throws a Problem where it is gone, or is not what was kept. */
+  /** Throws a Problem if the file is missing or changed. */
   async read({ name, sha256 }: { name: string; sha256: string }): Promise<AsyncIterable<Buffer>> {
     const path = this.#pathOf(sha256);
     if (path === undefined)
@@ -159,11 +154,7 @@ async function* counted(chunks: Chunks, see: (chunk: Buffer) => void): AsyncGene
   }
 }
 
-/**
- * One frozen file of a closing, byte for byte, with what is known of it. Throws a Problem where the tables say
- * otherwise of the closing than its audit entry, where the bytes are not those that were frozen, and where there is no
- * such file.
- */
+/** Throws a Problem if it is missing or changed, or the closing's tables differ from its audit entry. */
 export async function frozenFile(
   { application, read }: { application: Pick<Application, "ledgerPath" | "group">; read: Dashboard["read"] },
   { period, closing: number, name }: { period: string; closing: number; name: string },
@@ -197,7 +188,6 @@ export async function requireAsClosed(
   throw changed(`closing ${closing} of ${period} differs between the tables of the ledger and the audit log`);
 }
 
-/** Why what the ledger says of a closing is not believed. */
 export function changed(message: string): Problem {
   return new Problem({
     code: "periods.changed",

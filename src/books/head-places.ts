@@ -10,10 +10,7 @@ import type { Application } from "../operate/application.ts";
 import { postJson } from "../operate/webhook.ts";
 import { newestHead, ownVerifier, signedHead } from "./audit-record.ts";
 
-/**
- * Writes the head of the audit log to each configured place outside the database, signed where there is a key. A failing
- * place does not stop the others: the ledger records since when, people get an alert, and the next run tries again.
- */
+/** A failing place does not stop the others: the failure is recorded, people get an alert, and the next run retries. */
 export async function keepHead(application: Application, ledger: Ledger): Promise<void> {
   const { config, logger } = application;
   const { known } = application.secrets;
@@ -35,7 +32,6 @@ export async function keepHead(application: Application, ledger: Ledger): Promis
   }
 }
 
-/** The head of the audit log, as a line of the file of heads; undefined if there is no head. */
 async function headOf(application: Application): Promise<(JsonObject & { sequence: number }) | undefined> {
   const found = await signedHead(application);
   if (found === undefined) return undefined;
@@ -43,7 +39,7 @@ async function headOf(application: Application): Promise<(JsonObject & { sequenc
   return { sequence, hash, size, root, at, ledger, checkpoint: found.signed?.checkpoint };
 }
 
-/** The places with their names. Equal names get a number, because each place has its own alerts. */
+/** Equal names get a number, because each place has its own alerts. */
 function namesOf(places: readonly HeadPlace[], known: KnownSecrets): { place: HeadPlace; name: string }[] {
   const counts = new Map<string, number>();
   return places.map((place) => {
@@ -54,14 +50,14 @@ function namesOf(places: readonly HeadPlace[], known: KnownSecrets): { place: He
   });
 }
 
-/** A place for display, without query and user. */
+/** Without query and user. */
 function nameOf(place: HeadPlace): string {
   if (place.kind === "file") return place.path;
   const { origin, pathname } = new URL(place.url);
   return `${origin}${pathname}`;
 }
 
-/** Writes to the file itself: not through a link, nor into a pipe without a reader. */
+/** Does not follow a link, nor block on a pipe without a reader. */
 const appending =
   constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT | constants.O_NOFOLLOW | constants.O_NONBLOCK;
 
@@ -70,8 +66,8 @@ async function keep({ directory, secrets }: Application, place: HeadPlace, line:
     await postJson(place, line, (reference) => secrets.reveal(reference));
     return;
   }
-  // The file is only appended to, so an append-only file works. Each line starts with a line break, so that a
-  // half-written line after a crash does not damage the next one.
+  // Only appends, so an append-only file works. Each line starts with a line break, so that a half-written line after a
+  // crash does not damage the next one.
   const file = openSync(resolve(directory, place.path), appending, 0o600);
   try {
     if (!fstatSync(file).isFile()) throw new UnfitFile("it is no regular file");
@@ -82,19 +78,18 @@ async function keep({ directory, secrets }: Application, place: HeadPlace, line:
   }
 }
 
-/** The end of a file of heads that is read: about 2,000 heads. */
+/** About 2,000 heads. */
 const tailBytes = 1024 * 1024;
 
 /**
- * Refuses a ledger that lacks the newest head that a file outside has of it: a snapshot of the whole machine brought it
- * back together with the heads beside it. Throws a Problem with exit code 65. A file that cannot be read says nothing;
- * that it cannot be written either is told after the run.
+ * Refuses a ledger without the newest head that a file outside has. A snapshot of the whole machine restores the ledger
+ * and the heads beside it together. Throws a Problem (exit code 65). An unreadable file proves nothing.
  */
 export async function requireNewestOutside(application: Application, ledger: Ledger): Promise<void> {
   const name = await ledger.identity.name();
   const verifiers = await verifiersOf(application);
   if (verifiers === undefined) return;
-  // What a restore lost, and a rebuild read back, is missing for good.
+  // Entries that a restore lost, and a rebuild read back, are missing for good.
   const filled = ledger.gap.last()?.at ?? "";
   for (const place of application.config.audit.heads) {
     if (place.kind !== "file") continue;
@@ -116,7 +111,7 @@ export async function requireNewestOutside(application: Application, ledger: Led
   }
 }
 
-/** The key that heads must be signed with; none if none is configured, undefined if it cannot be used. */
+/** Empty without a configured key. Undefined if the key is unusable. */
 async function verifiersOf(application: Application): Promise<string[] | undefined> {
   if (application.config.audit.signKey === undefined) return [];
   try {

@@ -5,11 +5,7 @@ import { toleratedSchema } from "../report/statement/tolerances.ts";
 
 type Bytes = AsyncIterable<string | Uint8Array>;
 
-/**
- * The first line in which two statements as JSON differ. A row stands on a line of its own. Of the first line, which
- * says what they were made from, only that counts which the frozen one says. Undefined where the figures are the same;
- * statements of different versions have different columns, and are not compared.
- */
+/** Of the header, only members of the frozen one count. Statements of different versions are not compared. */
 export async function firstDifference(
   frozen: Bytes,
   now: Bytes,
@@ -28,13 +24,12 @@ export async function firstDifference(
   }
 }
 
-/** What two headers may say otherwise of the same figures: who made them, and who signed the head. */
+/** Header members that may differ: the program, and the signature of the head. */
 const uncompared = ["program", "auditHead.checkpoint"];
 
-/** What is not in it is not tolerated: every member says something. */
+/** Header members compared as a whole: a missing tolerance means none. */
 const comparedWhole = ["tolerances"];
 
-/** Whether what a header says at a place holds all that the frozen one says there. */
 function holds(frozen: unknown, now: unknown, place: readonly string[] = []): boolean {
   const [before, after] = [objectSchema.safeParse(frozen), objectSchema.safeParse(now)];
   if (!before.success || !after.success || comparedWhole.includes(place.join(".")))
@@ -49,7 +44,6 @@ function holds(frozen: unknown, now: unknown, place: readonly string[] = []): bo
 const objectSchema = z.record(z.string(), z.unknown());
 const firstLine = z.looseObject({ header: objectSchema });
 
-/** The header of a statement as JSON, from its first line; undefined in a line that has none. */
 function headerIn(line: string): Record<string, unknown> | undefined {
   try {
     return firstLine.parse(JSON.parse(`${line.replace(/,$/u, "")}}`)).header;
@@ -60,7 +54,7 @@ function headerIn(line: string): Record<string, unknown> | undefined {
 
 const headerSchema = z.looseObject({ tolerances: toleratedSchema.optional() });
 
-/** What the header of a statement as JSON says that it took for equal; undefined where it says nothing of that. */
+/** The tolerances that a JSON statement used. Undefined if its header has none. */
 export async function toleratedIn(statement: Bytes): Promise<Tolerances | undefined> {
   for await (const line of linesOf(statement)) {
     return headerSchema.parse(headerIn(line)).tolerances;

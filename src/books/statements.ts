@@ -15,7 +15,7 @@ import { tolerancesOf } from "../report/statement/tolerances.ts";
 import { fileNameOf, type FileChunk } from "../report/statement/writer.ts";
 import { headSigner } from "./audit-record.ts";
 
-/** The kind of statement of that name. Throws a usage Problem for one that there is not. */
+/** Throws a usage Problem for an unknown kind. */
 export function statementKind(kind: string): StatementKind {
   if (isKind(kind)) return kind;
   throw usage(
@@ -28,7 +28,6 @@ function isKind(kind: string): kind is StatementKind {
   return Object.hasOwn(statements, kind);
 }
 
-/** The chunks of the files of a statement; `name` is the name of the first of them. */
 export async function* reportChunks(
   application: Application,
   kind: StatementKind,
@@ -50,7 +49,7 @@ export async function* reportChunks(
   }
 }
 
-/** Throws a usage Problem for a format that there is not, and for dates of the CRM where a statement knows none. */
+/** Throws a usage Problem for an unknown format, and for CRM dates in a statement that has none. */
 export function requireAsked(kind: StatementKind, { by }: StatementRequest, format: string): void {
   requireStatementFormat(format);
   const { happenedOnly }: Statement = statements[kind];
@@ -58,10 +57,6 @@ export function requireAsked(kind: StatementKind, { by }: StatementRequest, form
     throw usage(`${kind} counts by what happened alone: nothing in it has a date of the CRM`, "leave --by out");
 }
 
-/**
- * Writes a statement to a file in a folder that exists, with the files of its other parts beside it: all of them, or
- * none. `part`: that part alone. Gives their paths, that of the file first.
- */
 export async function writeReport(
   application: Application,
   kind: StatementKind,
@@ -77,14 +72,13 @@ export async function writeReport(
   });
 }
 
-/** The name of the first part of a statement. Throws a usage Problem for a part that there is not. */
 function requirePart(kind: StatementKind, part: string | undefined): string | undefined {
   const parts: string[] = statements[kind].shape.parts.map(({ name }) => name);
   if (part === undefined || parts.includes(part)) return parts[0];
   throw usage(`${kind} has no part ${JSON.stringify(part)}`, `use one of: ${parts.join(", ")}`);
 }
 
-/** The chunks of one part alone; without a name those of the first. Throws a usage Problem where it has no file. */
+/** The chunks of one part; default: the first. Throws a usage Problem if the format has no separate parts. */
 export async function* partOf(
   kind: StatementKind,
   chunks: AsyncIterable<FileChunk>,
@@ -101,10 +95,7 @@ export async function* partOf(
   if (!isFound) throw usage("this format has all parts in one file", "leave --part out, or use --format csv");
 }
 
-/**
- * The reports of a job, for the month before its fire time, each into the folder that it names or into the folder
- * `reports` beside the ledger; gives their paths.
- */
+/** Writes the reports of a job for the month before its fire time. Default folder: `reports` beside the ledger. */
 export async function writeReports(
   application: Application,
   job: BoundJob,
@@ -125,7 +116,6 @@ export async function writeReports(
   return paths;
 }
 
-/** One report of a month into a folder, which is made where it is missing; gives the paths of its files. */
 export async function monthReport(
   application: Application,
   report: { kind: string; format: string; by: PeriodBy; month: string; folder: string | undefined },
@@ -140,13 +130,12 @@ export async function monthReport(
   return await writeReport(application, statementKind(kind), request, { format, path });
 }
 
-/** One of the files that a statement is written into. Its chunks are taken before the next file is asked for. */
+/** Take all `chunks` before the next file. */
 export interface StatementFile {
   file: string;
   chunks: AsyncIterable<string | Buffer>;
 }
 
-/** The files of a statement, one after the other, as their chunks come. */
 export async function* filesOf(chunks: AsyncIterable<FileChunk>): AsyncGenerator<StatementFile, void, void> {
   const from = chunks[Symbol.asyncIterator]();
   try {
@@ -162,7 +151,6 @@ export async function* filesOf(chunks: AsyncIterable<FileChunk>): AsyncGenerator
       }
       const own = ofFile();
       yield { file, chunks: own };
-      // What was not taken of it is passed over.
       while ((await own.next()).done !== true);
     }
   } finally {
@@ -170,10 +158,7 @@ export async function* filesOf(chunks: AsyncIterable<FileChunk>): AsyncGenerator
   }
 }
 
-/**
- * A period as it is asked for, in the configured zone; it joins the closed one before it. Throws a usage Problem for
- * what is no period.
- */
+/** Parses a period in the configured zone and joins it to the closed period before it. Throws a usage Problem. */
 export async function periodOf(
   application: Pick<Application, "inquiry"> & { config: Pick<Application["config"], "zone"> },
   label: string,
@@ -183,23 +168,19 @@ export async function periodOf(
   return await inquiry.joinedPeriod(period);
 }
 
-/** The months from the one in which the ledger began to this one, as a person writes them. */
 export async function monthsKnown(application: Application): Promise<string> {
   const now = toInstant(application.clock.now());
   const began = await (await application.inquiry()).began();
   return [began ?? now, now].map((at) => periodLike("2026-10", at, application.config.zone)).join("..");
 }
 
-/** A statement as pages offer it. */
 interface OfferedStatement {
   kind: string;
   title: string;
   about: string;
-  /** The tables that it has; in CSV each is a file of its own. */
   parts: { name: string; title: string }[];
 }
 
-/** The statements that pages offer. */
 export function offeredStatements(): OfferedStatement[] {
   return Object.entries(statements).map(([kind, { shape }]) => ({
     kind,
@@ -209,21 +190,19 @@ export function offeredStatements(): OfferedStatement[] {
   }));
 }
 
-/** Formats in which each part of a statement is a file of its own. */
+/** In these formats each part of a statement is a separate file. */
 export function isOfParts(format: string): boolean {
   return format === "csv";
 }
 
-/** What was asked for of a statement, checked, and how a process of its own is asked for it. */
 interface AskedStatement {
   kind: StatementKind;
   format: StatementFormat;
-  /** The name that its file gets where it is saved. */
   name: string;
   read: Pick<LongRead, "what" | "words">;
 }
 
-/** Throws a usage Problem for a period, a kind, a format or a part that there is not. */
+/** Throws a usage Problem for an unknown period, kind, format or part. */
 export function askedStatement(
   zone: string,
   {

@@ -28,7 +28,6 @@ import { ReadPart } from "./read-parts.ts";
 import type { Asked } from "./read-question.ts";
 import { emptyTally, type StreamTally } from "./tally.ts";
 
-/** The numbers from which a read is doubted: see `guards`. */
 export interface BeliefLimits {
   sourceShrink: number;
   newIds: ReadLimit;
@@ -39,30 +38,26 @@ interface IngestDependencies {
   ledger: Ledger;
   settings: AssumptionSettings;
   limits: BeliefLimits;
-  /** When a missing record counts as deleted; undefined: never, and an interrupted read starts again (a plan). */
+  /** When a missing record counts as deleted. Undefined: never, and an interrupted read starts again (a plan). */
   absence: AbsenceRule | undefined;
   clock: Pick<Clock, "now">;
 }
 
-/** A stream of a source to read. */
 interface StreamToRead {
   source: Source;
   stream: Stream;
   run: string;
-  /** A job that reads this stream, for the command that accepts a read. */
   job: string | undefined;
-  /** A person's acceptances of this read. */
   accepts: readonly Acceptance[];
   progress: (done: number) => void;
-  /** The request to the source, by the fingerprint of its question; default: everything. */
+  /** Given the fingerprint of the question. Default: everything. */
   asked?: (question: string) => Promise<Asked>;
   signal?: AbortSignal | undefined;
 }
 
 /**
- * Reads one stream of a source into the ledger in three steps. Reading: hashes the rows from the source, marks
- * unchanged ones as seen and maps the others. Storing: stages new and changed records. Believing: `guards` judge the
- * read; if they believe it, the staged records are used. Only a full, complete read can show that a record is missing.
+ * Unchanged rows are marked as seen, others are staged and used only if `guards` believe the read. Only a full,
+ * complete read can show that a record is missing.
  */
 export async function ingestStream(deps: IngestDependencies, of: StreamToRead): Promise<StreamTally> {
   const { ledger } = deps;
@@ -88,7 +83,7 @@ export async function ingestStream(deps: IngestDependencies, of: StreamToRead): 
     return tally;
   } catch (error) {
     if (ledger.broken !== undefined) throw error;
-    // An intentionally stopped reading has not ended, and proves nothing about the source.
+    // A read that was stopped on purpose proves nothing about the source.
     if (signal?.aborted === true) return await stopped();
     tally.problem = error instanceof Problem ? error : unreadSource(source.name, stream, error);
     const rows = reading?.rows ?? { rows: 0, bad: 0 };
@@ -101,7 +96,6 @@ export async function ingestStream(deps: IngestDependencies, of: StreamToRead): 
   }
 }
 
-/** The start of a reading; or why it cannot start, which is reported like any other failure. */
 async function questionOf({
   source,
   stream,
@@ -121,20 +115,16 @@ interface ReadingOf extends Omit<StreamToRead, "asked"> {
   read: Reading;
   mapping: StreamMapping;
   asked: Asked;
-  /** The salt of the hashes that recognize raw records. */
   salt: string;
   earlier: readonly EarlierRead[];
-  /** The shape of a run's last complete full read. */
   shape: RowShape | undefined;
 }
 
-/** New or changed rows, and rows that the stream skips. */
 interface MappedRows {
   fresh: MappedRow[];
   skipped: SkippedRecord[];
 }
 
-/** One reading from its first row to its end. */
 class StreamReading {
   readonly #deps: IngestDependencies;
   readonly #of: ReadingOf;
@@ -144,10 +134,9 @@ class StreamReading {
   readonly #part: ReadPart;
   readonly #watch: DriftWatch;
   readonly #items: AsyncGenerator<SourceItem[], ReadOutcome, void>;
-  /** New and changed rows until the read is believed; undefined: there is nothing to compare them with. */
+  /** New and changed rows until the read is believed. Undefined: there is nothing to compare them with. */
   readonly #staged: StagedRecords | undefined;
   #isTaken = false;
-  /** Why the reader must not return its joined rows. */
   #distrusted: Doubt | undefined;
 
   constructor(deps: IngestDependencies, of: ReadingOf, tally: StreamTally) {
@@ -178,12 +167,10 @@ class StreamReading {
     );
   }
 
-  /** Received rows, including staged ones. */
   get #rows(): number {
     return this.#tally.extracted + (this.#isTaken ? 0 : (this.#staged?.size ?? 0));
   }
 
-  /** The rows of this reading and of its earlier parts. */
   get rows(): { rows: number; bad: number } {
     const { rowsBefore, badBefore } = this.#part;
     return { rows: this.#rows + rowsBefore, bad: this.#tally.quarantined + badBefore };
@@ -205,7 +192,6 @@ class StreamReading {
     return this.#distrusted?.text;
   }
 
-  /** Marks unchanged rows, and maps the others. */
   async #map(items: readonly SourceItem[]): Promise<MappedRows> {
     const { read, stream, mapping, salt } = this.#of;
     const { settings } = this.#deps;
@@ -227,7 +213,6 @@ class StreamReading {
     return { fresh, skipped };
   }
 
-  /** Stages new and changed rows, or uses them at once if there is nothing to compare them with. */
   async #store({ fresh, skipped }: MappedRows): Promise<void> {
     if (skipped.length > 0) await this.#of.read.skip(skipped);
     if (this.#staged === undefined) await this.#take(fresh);
@@ -243,7 +228,6 @@ class StreamReading {
     this.#tally.quarantined += taken.quarantined;
   }
 
-  /** Uses the rows or says why they are doubted, and records how the reading ended. */
   async conclude(outcome: ReadOutcome): Promise<void> {
     const { source, stream, job, read, mapping, asked, earlier } = this.#of;
     const { limits, absence } = this.#deps;
@@ -284,17 +268,14 @@ class StreamReading {
     await this.ended(outcome);
   }
 
-  /** Uses the rows of a stopped reading if they are believed; the next reading continues after them. */
+  /** For a stopped read: uses the rows if they are believed. The next read continues after them. */
   async takeIn(): Promise<void> {
     if (this.#watch.problem(true) !== undefined) return await this.#refuse();
     await this.#believe(false);
     await this.#part.caughtUp();
   }
 
-  /**
-   * Uses the staged rows if they are believed; otherwise returns the doubt. Rows that look like others wait in
-   * quarantine, unless a person accepts that many.
-   */
+  /** Returns the doubt. Rows that look like others wait in quarantine, unless a person accepts that many. */
   async #believe(isComplete: boolean): Promise<Doubt | undefined> {
     const staged = this.#staged;
     if (staged === undefined || staged.size === 0) return undefined;
@@ -324,12 +305,11 @@ class StreamReading {
     if (this.#staged !== undefined) await this.#of.read.keepPresent(this.#staged);
   }
 
-  /** Ends the reading. An interrupted one may be continued later. */
   async ended(outcome: { complete: boolean; problem?: Problem | undefined }): Promise<void> {
     await this.#part.end(outcome);
   }
 
-  /** Only an unfinished reading has something to close. The reason for leaving it is reported, not an error here. */
+  /** The caller reports why it leaves the read; closing never fails. */
   async close(): Promise<void> {
     await this.#items.return({ complete: false, full: false, rows: 0 }).catch(() => undefined);
     await this.#part.settled();

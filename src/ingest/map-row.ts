@@ -10,10 +10,7 @@ import { blankSecrets } from "../source/mapping/path.ts";
 import type { RawRecord, SourceItem } from "../source/reader.ts";
 import type { StreamMapping } from "../source/source.ts";
 
-/**
- * The hash that recognizes a raw record. The ledger salts it, because raw records have private values and may have
- * secrets.
- */
+/** Identifies a raw record. Salted by the ledger: raw records have private values and may have secrets. */
 export function hashOfItem(item: SourceItem, fingerprint: string): string {
   if ("raw" in item) return sha256(`${fingerprint}\n${canonicalJson(item.raw.value)}`);
   return sha256(
@@ -21,33 +18,27 @@ export function hashOfItem(item: SourceItem, fingerprint: string): string {
   );
 }
 
-/** The hash that recognizes a raw record under the mapping with this fingerprint. */
 export function hashOfRaw(value: JsonObject, salt: string, fingerprint: string): string {
   return hashOfItem({ raw: { place: "", value } }, salt + fingerprint);
 }
 
-/** The customer of a raw order or person that is unusable. */
 function customerNamed(rejection: Rejection): RecordKey | undefined {
   const { namespace, customerNamespace, customerId } = rejection;
   return customerId === undefined ? undefined : { namespace: customerNamespace ?? namespace ?? "crm", id: customerId };
 }
 
-/** How the rows of a stream are mapped. */
 export interface Mapper {
   stream: Stream;
   mapping: StreamMapping;
   settings: AssumptionSettings;
 }
 
-/** The result of mapping a raw record. */
 export type MappedItem = MappedRow | { skipped: SkippedRecord };
 
-/** Maps a raw record of a source for the ledger, with the hash that recognizes it. */
 export function mapRaw(raw: RawRecord, salt: string, mapper: Mapper): MappedItem {
   return mapItem({ raw }, hashOfItem({ raw }, salt + mapper.mapping.fingerprint), mapper);
 }
 
-/** The same for an item that may not be a record. */
 export function mapItem(item: SourceItem, rawHash: string, { stream, mapping, settings }: Mapper): MappedItem {
   if ("bad" in item) {
     const { bad } = item;

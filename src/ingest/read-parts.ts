@@ -4,24 +4,20 @@ import type { Reading } from "../ledger/records/reading.ts";
 import { sourceProblem } from "../source/problems.ts";
 import type { ReadOptions, ReadOutcome } from "../source/reader.ts";
 
-/** A reading: its number, its question, and whether it may be continued. */
 interface PartOf {
   read: Reading;
   question: string;
-  /** The reading that it continues. */
   before: Checkpoint | undefined;
-  /** A full reading by a run: if it is interrupted, the next run continues it. */
   keeps: boolean;
   now: string;
 }
 
-/** The progress of this part, and whether the ledger has all its rows. */
 interface PartProgress {
   taken: () => { rows: number; bad: number };
   isTakenIn: () => boolean;
 }
 
-/** After these problems a list is read from its start, because its parts do not fit together. */
+/** After these problems a list is read from its start: its parts do not fit together. */
 const doesNotFit: ReadonlySet<string> = new Set([
   "source.count-differs",
   "source.moved",
@@ -29,25 +25,20 @@ const doesNotFit: ReadonlySet<string> = new Set([
   "source.page-loop",
   "source.too-many-pages",
   "source.changed-while-read",
-  // A reading with another shape is compared again from its first row.
+  // A read with another shape is compared again from its first row.
   "source.drifted",
 ]);
-/** These problems say nothing about the place where a reading was to continue. */
+/** These problems prove nothing about the resume position. */
 const sourceAway: ReadonlySet<string> = new Set(["source.down", "source.wrong-password"]);
 
-/**
- * One part of a stream's reading, with the counts of earlier parts and its progress. It keeps the place where the next
- * run continues, until the reading ends.
- */
+/** One part of a stream's read. Stores the position where the next run continues, until the read ends. */
 export class ReadPart {
   readonly #checkpoints: Checkpoints;
   readonly #of: PartOf;
   readonly #progress: PartProgress;
   #before: Checkpoint | undefined;
   #isFurther = false;
-  /** Progress that is not stored yet. */
   #reached: Omit<Parameters<Checkpoints["keep"]>[1], "question"> | undefined;
-  /** The write in progress. */
   #writing: Promise<void> = Promise.resolve();
   #failure: { error: unknown } | undefined;
 
@@ -59,7 +50,6 @@ export class ReadPart {
     if (of.before !== undefined) checkpoints.goOn(of.read);
   }
 
-  /** Rows of the earlier parts. */
   get rowsBefore(): number {
     return this.#before?.rows ?? 0;
   }
@@ -68,7 +58,6 @@ export class ReadPart {
     return this.#before?.bad ?? 0;
   }
 
-  /** The reader's options for continuing, and its callbacks. */
   get options(): Pick<ReadOptions, "resume" | "reached" | "beginsAnew"> {
     const { read, before, keeps } = this.#of;
     if (!keeps) return {};
@@ -89,13 +78,12 @@ export class ReadPart {
     };
   }
 
-  /** The staged rows are in the ledger, so the next run need not read them again. */
+  /** Call when the staged rows are in the ledger: the next run does not read them again. */
   async caughtUp(): Promise<void> {
     this.#keepReached();
     await this.kept();
   }
 
-  /** Rows that are not in the ledger are read again if the reading is interrupted. */
   #keepReached(): void {
     if (this.#reached === undefined || !this.#progress.isTakenIn()) return;
     const { read, question } = this.#of;
@@ -104,21 +92,18 @@ export class ReadPart {
     this.#write(() => this.#checkpoints.keep(read, reached));
   }
 
-  /** Resolves when all progress is stored; rejects if the ledger failed. */
+  /** Rejects if the ledger failed. */
   async kept(): Promise<void> {
     await this.#writing;
     if (this.#failure !== undefined) throw this.#failure.error;
   }
 
-  /** Resolves when no write is in progress, also after a failure. */
+  /** Resolves also after a failure. */
   async settled(): Promise<void> {
     await this.#writing;
   }
 
-  /**
-   * The outcome of a continued reading in a list whose records may have moved meanwhile. It may have missed some, so it
-   * counts as incomplete, and the next run reads everything.
-   */
+  /** After a resume, records may have moved: the read counts as incomplete, and the next run reads everything. */
   judged(outcome: ReadOutcome): ReadOutcome {
     if (this.#before === undefined || !outcome.complete || outcome.full) return outcome;
     const { cursor: _cursor, ...rest } = outcome;
@@ -134,7 +119,7 @@ export class ReadPart {
     return { ...rest, complete: false, problem };
   }
 
-  /** Ends the reading. The next run may continue an interrupted one, unless its parts do not fit or it is stuck. */
+  /** The next run may continue an interrupted read, unless its parts do not fit or it made no progress. */
   async end(outcome: { complete: boolean; problem?: Problem | undefined }): Promise<void> {
     await this.settled();
     const code = outcome.problem?.code ?? "";

@@ -4,32 +4,28 @@ import type { Ledger } from "../ledger/ledger.ts";
 import type { Checkpoint } from "../ledger/records/checkpoints.ts";
 import type { Source } from "../source/source.ts";
 
-/** The request to a source: everything, or changes since a time; and the reading that it continues. */
 export interface Asked {
   since?: string | undefined;
   resume?: Checkpoint | undefined;
 }
 
-/** A stream, and the fingerprint of the question to its source. */
 interface AskedStream {
   source: Source;
   stream: Stream;
   question: string;
 }
 
-/** The kind and scope of the request. */
 interface Asking {
-  /** A run. A plan or a rebuild neither continues a run's reading nor decides when a full read is due. */
+  /** A plan or rebuild neither continues a run's read nor decides when a full read is due. */
   isRun: boolean;
   scope: { source?: string; since?: string } | undefined;
   resumeWithinMs: number;
 }
 
 /**
- * The request for reading a stream. It asks for changes only if the last complete reading had the same question, and a
- * run has read everything within the source's time limit. It asks for everything if quarantined records need a new
- * mapping, or a person asks for a source. A person's time must not leave a gap, so it reaches back at least to the last
- * reading.
+ * Changes are enough only if the last full read had the same question and the next one is not due. Everything is
+ * requested if quarantined records need a new mapping, or a person asks for a source. A person's `since` reaches back
+ * at least to the last read, so that no gap remains.
  */
 export async function askedOf(
   deps: { ledger: Ledger; clock: Clock },
@@ -56,8 +52,8 @@ export async function askedOf(
 const furthestBehindMs = 43_200_000;
 
 /**
- * The earlier of a person's time and the last reading's cursor, in the cursor's format. Without a zone, a local time
- * counts as the earliest possible one, so that nothing is missed.
+ * In the cursor's format. A cursor in local time without a zone is compared with the earliest possible time, so that
+ * nothing is missed.
  */
 function earlierOf(cursor: string, asked: string | undefined, { zone }: Source): string {
   if (asked === undefined) return cursor;
@@ -70,7 +66,7 @@ function earlierOf(cursor: string, asked: string | undefined, { zone }: Source):
   return text < cursor ? text : cursor;
 }
 
-/** The time since which changes are enough; undefined: a full read is needed. */
+/** Undefined: a full read is needed. */
 async function sinceOf(
   { ledger, clock }: { ledger: Ledger; clock: Clock },
   { source, stream, question }: AskedStream,
@@ -81,7 +77,7 @@ async function sinceOf(
   const { records } = ledger;
   const whole = await records.lastWholeRead(source.name, stream, isRun);
   if (whole?.question !== question || (await records.awaitsWholeRead(source.name, stream))) return undefined;
-  // Records from a reading with other settings, even an interrupted one, keep their form until they are read again.
+  // Records from a read with other settings, even an interrupted one, keep their form until they are read again.
   if (await records.checkpoints.wasAskedOtherwise(source.name, stream, whole.number, question)) return undefined;
   if (isRun) {
     const age = clock.now() - Date.parse(whole.started_at);

@@ -9,20 +9,15 @@ import type { Source, StreamMapping } from "../source/source.ts";
 import { mapRaw, hashOfRaw, type Mapper } from "./map-row.ts";
 import { formatKey } from "../crm/keys.ts";
 
-/** The result for a quarantined row that a person asked to map again. */
 export type Retried =
   | { kind: "taken-up"; id: string }
-  /** The stream now skips it. */
   | { kind: "skipped"; id: string }
   | { kind: "still-unusable"; id: string; message: string }
-  /** It is mapped again at the next read of its source; `why` it is not mapped now. */
+  /** Mapped again at the next read. `why`: why not now. */
   | { kind: "waits-for-source"; id: string; why: string }
   | { kind: "unknown"; id: string };
 
-/**
- * Maps quarantined rows again from their stored raw form, with the current mapping and settings. It does not call their
- * sources.
- */
+/** Maps quarantined rows again from their stored raw form, with the current mapping. Does not call the sources. */
 export class QuarantineRetries {
   readonly #ledger: Ledger;
   readonly #sources: readonly Source[];
@@ -40,7 +35,7 @@ export class QuarantineRetries {
     if (row === undefined) return { kind: "unknown", id };
     const raw = storedForm(row);
     if (typeof raw === "string") return await this.#leave(id, by, raw);
-    // A reading that stopped with its process may have had a newer form of the same record.
+    // An interrupted read may have had a newer form of the record.
     if ((await this.#ledger.records.lastRead(row.source, row.stream))?.finished_at === null)
       return await this.#leave(id, by, `the last read of ${row.source}/${row.stream} did not end`);
     const source = this.#sources.find((item) => item.name === row.source && item.streams.includes(row.stream));
@@ -75,12 +70,11 @@ export class QuarantineRetries {
   }
 }
 
-/** The raw form, or why only the source can give it. */
 function storedForm(row: WaitingRow): JsonObject | string {
   if (row.code === "duplicate-id" || row.code === "claimed-twice")
     return "which of its forms holds is seen only where they are read together";
   if (row.raw === null) return "its raw form was erased";
-  // A mapping's rejection always has `expected`; an item that was not a record does not.
+  // A rejection by the mapping always has `expected`; an item that was no record does not.
   if (row.expected === null) return "the record was not complete";
   if (row.raw.includes(JSON.stringify(blankedSecret))) return "its raw form is kept without its secrets";
   try {
@@ -90,32 +84,21 @@ function storedForm(row: WaitingRow): JsonObject | string {
   }
 }
 
-/** How many records are mapped at a time. */
 const page = 500;
 
-/**
- * Why a stored form is not mapped again: it was erased, its secrets are missing, or it may not be the latest. Or the
- * stream skips it, or its id changed or is missing.
- */
+/** Why a stored form is not mapped again. `older`: it may not be the latest form. */
 type LeftReason = "erased" | "secrets" | "older" | "skipped" | "otherId";
 
-/** The results for the stored forms of one stream of a source. */
 export interface Remapped {
   source: string;
   stream: Stream;
   changed: number;
-  /** Mapped again without a change. */
   unchanged: number;
   quarantined: number;
-  /** Records that keep their earlier mapping, by reason. */
   left: Record<LeftReason, number>;
 }
 
-/**
- * Maps the stored raw forms of records that are missing from the last full reads of a stream, with the current mapping
- * and tables. Customers with changes become pending. A form is used only if its hash proves that it is the latest. The
- * caller holds the run lock.
- */
+/** Uses a stored form only if its hash proves that it is the latest. The caller holds the run lock. */
 export async function remapMissing(
   { ledger, settings }: { ledger: Ledger; settings: AssumptionSettings },
   source: Source,
@@ -152,7 +135,6 @@ export async function remapMissing(
 interface How {
   mapper: Mapper;
   salt: string;
-  /** Fingerprints of earlier mappings of the stored forms. */
   earlier: readonly string[];
 }
 

@@ -20,7 +20,7 @@ import { remapMissing } from "./retry.ts";
 interface ReadingDependencies {
   ledger: Ledger;
   sources: readonly Source[];
-  /** Every stream of every configured source, also those that this run does not read. */
+  /** Includes streams that this run does not read. */
   streams: readonly ConfiguredStream[];
   settings: AssumptionSettings;
   policies: Policies;
@@ -38,7 +38,7 @@ interface ReadingRequest {
   signal?: AbortSignal | undefined;
 }
 
-/** The first phase of a run and of a plan: reads the current records of its sources into the ledger. */
+/** The first phase of a run or plan: reads the sources into the ledger. */
 export class SourceReading {
   readonly tallies: StreamTally[] = [];
   /** Why this run may remove nothing. */
@@ -48,7 +48,7 @@ export class SourceReading {
   readonly #run: string;
   readonly #time: AskedTime | undefined;
 
-  /** A plan passes no `time`: missing records do not count. */
+  /** A plan passes no `time`: missing records then do not count. */
   constructor(deps: ReadingDependencies, request: ReadingRequest, run: string, time?: AskedTime) {
     this.#deps = deps;
     this.#request = request;
@@ -56,16 +56,13 @@ export class SourceReading {
     this.#time = time;
   }
 
-  /**
-   * Reads the job's streams of every source: customers first, then records that depend on them. A failing source stops
-   * no other.
-   */
+  /** Reads customers first, then the records that depend on them. A failing source does not stop others. */
   async read(): Promise<void> {
     const { ledger, logger, settings, policies } = this.#deps;
     await ledger.records.configureStreams(this.#deps.streams);
     await ledger.records.decideBy(rulesOf({ policies, settings, canSeal: ledger.private.canSeal }));
     try {
-      // A database view or tables from an earlier look do not belong to this reading.
+      // A snapshot or tables from an earlier look do not belong to this read.
       for (const source of this.#deps.sources) await source.endReading();
       if (this.#request.read) await this.#readStreams();
     } finally {
@@ -110,7 +107,6 @@ export class SourceReading {
     if (isRun && tally.complete && tally.doubt === undefined) await this.#remapMissing(source, stream);
   }
 
-  /** Maps records again that are missing from full reads and not deleted yet, from their stored form. */
   async #remapMissing(source: Source, stream: Stream): Promise<void> {
     const { ledger, settings, logger } = this.#deps;
     const remapped = await remapMissing({ ledger, settings }, source, stream);
@@ -128,9 +124,8 @@ export class SourceReading {
 }
 
 /**
- * Why nothing may be removed now: the last read of a configured stream, by any job, was incomplete, shrank, was
- * interrupted, or never happened. Its records might keep what would be removed. A finished incremental read is no
- * reason.
+ * Nothing may be removed while the last read of a stream, by any job, is incomplete, doubted, interrupted or missing:
+ * unread records might keep what would be removed. A finished incremental read is fine.
  */
 async function takingBlockedBy(ledger: Ledger, streams: readonly ConfiguredStream[]): Promise<Block | undefined> {
   const doubts: string[] = [];

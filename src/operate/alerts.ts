@@ -11,7 +11,6 @@ import { fromBody, type Alert } from "./notify/alert.ts";
 import { channelDownKey } from "./notify/due.ts";
 import { notifyChanges, type NotifyDependencies } from "./notify/tell.ts";
 
-/** Everything that needs a person now, by the ledger and the run that just ended. */
 export async function alertsOf(ledger: Ledger, summary: RunSummary | undefined): Promise<Alert[]> {
   const alerts: Alert[] = [];
   for (const read of await ledger.records.troubledReads()) {
@@ -64,7 +63,6 @@ export async function alertsOf(ledger: Ledger, summary: RunSummary | undefined):
   return alerts;
 }
 
-/** Services that are not called for now. */
 async function circuitAlerts(ledger: Ledger): Promise<Alert[]> {
   const cure =
     "it is tried again by itself; where it lasts, crm-sync check, then the network and the provider of the service";
@@ -76,7 +74,7 @@ async function circuitAlerts(ledger: Ledger): Promise<Alert[]> {
   }));
 }
 
-/** The current pause. Only `status` has its reason, because an alert may reach people that its author did not expect. */
+/** Without its reason, because an alert may reach people that its author did not expect. `status` shows the reason. */
 function pausedAlerts(ledger: Ledger): Alert[] {
   const paused = ledger.pause.now();
   if (paused === undefined) return [];
@@ -85,7 +83,6 @@ function pausedAlerts(ledger: Ledger): Alert[] {
   return [{ key: "paused:services", kind: "paused", summary, cure, page: pagePath.pause() }];
 }
 
-/** Places outside the database that did not get the head of the audit log. */
 function placeAlerts(ledger: Ledger): Alert[] {
   return ledger.audit.places().flatMap(({ place, problem, sequence }): Alert[] => {
     if (problem === null) return [];
@@ -96,7 +93,6 @@ function placeAlerts(ledger: Ledger): Alert[] {
   });
 }
 
-/** Failing channels, which other channels report, and dead man's switches that could not be called. */
 async function deliveryAlerts(ledger: Ledger): Promise<Alert[]> {
   return (await ledger.schedule.deliveries()).flatMap(({ kind, name, problem }): Alert[] => {
     if (problem === null) return [];
@@ -113,10 +109,7 @@ async function deliveryAlerts(ledger: Ledger): Promise<Alert[]> {
 
 const recordKinds: readonly Alert["kind"][] = ["deferred", "rejected", "quarantine", "canary"];
 
-/**
- * A stopped run did not reach all records. So after it, earlier alerts about records stay, and only higher counts
- * change them.
- */
+/** A stopped run did not reach all records. Earlier alerts about records stay; only higher counts change them. */
 function asTold(records: readonly Alert[], told: ReadonlyMap<string, Alert>): Alert[] {
   const kept = new Map(records.map((alert) => [alert.key, alert]));
   for (const [key, alert] of told) {
@@ -125,13 +118,9 @@ function asTold(records: readonly Alert[], told: ReadonlyMap<string, Alert>): Al
   return [...kept.values()];
 }
 
-/** Codes of records that wait for an operation with an open outcome. */
 const inDoubt: readonly string[] = ["operation.open"];
 
-/**
- * Records that are not done. Records that wait for an open operation, a pause or an unavailable service are left out if
- * there is an alert about that cause. All others are listed.
- */
+/** Left out: records that wait for an open operation, a pause or an unavailable service, if that has its own alert. */
 async function recordAlerts(ledger: Ledger, told: ReadonlySet<Alert["kind"]>): Promise<Alert[]> {
   const alerts: Alert[] = [];
   for (const group of (await ledger.records.open()).filter((item) => item.counts)) {
@@ -155,10 +144,7 @@ async function recordAlerts(ledger: Ledger, told: ReadonlySet<Alert["kind"]>): P
 /** Only a complete run of the job can end these: a stopped, failed or interrupted run did not look. */
 const endedByWholeRun: readonly RunTrouble["kind"][] = ["run-failed", "not-as-placed", "service-down", "clock"];
 
-/**
- * Alerts about the last run of each job. A failed run that a person started is left out. Earlier alerts stay for
- * everything that the run did not look at.
- */
+/** Without failed runs that a person started. Earlier alerts stay for everything that the run did not look at. */
 async function runAlerts(ledger: Ledger, told: ReadonlyMap<string, Alert>): Promise<Alert[]> {
   const alerts: Alert[] = [];
   for (const [job, run] of await ledger.runs.lastByJob()) {
@@ -192,7 +178,7 @@ export async function tellPeople(
   const now = await deliveryAlerts(deps.ledger);
   const isSame = JSON.stringify(now) === JSON.stringify(alerts.filter((alert) => !others.includes(alert)));
   if (isSame) return;
-  // The working channels report the failing ones, which try again with the next run.
+  // Working channels report the failing ones, which try again at the next run.
   const failing = new Set(now.map(({ key }) => key));
   await notifyChanges(
     [...others, ...now],

@@ -23,89 +23,77 @@ import type { Source } from "../source/source.ts";
 import type { BoundJob } from "./job.ts";
 import type { NotifyDependencies } from "./notify/tell.ts";
 
-/** A text with the commands that it suggests completed; `written`: how the options are written into the text. */
+/** Completes the commands in a text. `written` formats the options. */
 export type Suggested = (text: string, written?: (options: string) => string) => string;
 
-/** How far the work came that goes on in this process, or went on last. */
 export interface Progress {
   phase: string;
   done: number;
   total: number | undefined;
-  /** When it was told. ISO instant. */
+  /** ISO instant. */
   at: string;
 }
 
-/** What is used of the sandbox inside this process. */
 interface SandboxInside {
   readonly url: string;
   identity(): string;
   counts(): { calls: Record<string, number>; writingCalls: number };
 }
 
-/** Everything that a command or the daemon works with, made when it is first asked for and closed together. */
+/** Parts are created on first use and closed together. */
 export interface Application extends Pick<Loaded<Config>, "config" | "secrets" | "header" | "directory"> {
-  /** The sandbox inside this process; undefined where there is none. */
   readonly sandbox: SandboxInside | undefined;
   readonly clock: Clock;
   readonly random: Randomness;
   readonly environment: Environment;
   readonly logger: Logger;
-  /** What goes on in it, for metrics and figures: whoever wants to know subscribes. */
   readonly observed: Observed;
-  /** Who speaks where several instances report to one place. */
   readonly instance: string;
-  /** The options by which another process of this program finds the same configuration, and the same services. */
+  /** Options with which another process finds the same configuration and services. */
   readonly commandOptions: string[];
-  /** Commands in alerts and pages, as whoever reads them has to type them. */
+  /** Completes commands in alerts and pages, so that people can copy them. */
   readonly suggested: Suggested;
-  /** What a run in this process told last; undefined where none was on. */
   readonly progress: Progress | undefined;
 
   readonly ledgerPath: string;
-  /** Who may read what is written, beside the owner. */
+  /** Group that may read written files, besides the owner. */
   readonly group: ReadingGroup | undefined;
-  /** `fillsGap`: a rebuild opens it also where it was restored and lacks what was done since. */
+  /** `fillsGap`: for a rebuild, which may open a restored ledger that is behind. */
   ledger(how?: { fillsGap?: boolean }): Promise<Ledger>;
-  /** A ledger at another place with the same key; whoever asks for it closes it. */
+  /** A ledger at another path with the same key. The caller closes it. */
   ledgerAt(path: string, how?: { fillsGap?: boolean }): Promise<Ledger>;
-  /**
-   * The ledger for a command that only makes sense where there is one. Throws a Problem, and makes none, where there
-   * is not.
-   */
+  /** Throws a Problem if there is no ledger, and creates none. */
   existingLedger(): Promise<Ledger>;
   requireLedger(): void;
-  /** Read-only questions to the ledger, beside a run that is on. Throws a Problem where there is no ledger yet. */
+  /** Read-only questions to the ledger, also during a run. Throws a Problem if there is no ledger. */
   inquiry(): Promise<Inquiry>;
-  /** The pause that is on, where the ledger was opened for something. */
+  /** The current pause, if the ledger is open. */
   paused(): Paused | undefined;
-  /** Why no run may use the ledger, as it was when it was opened for reading. */
+  /** Why no run may use the ledger, as of its opening for reading. */
   readonly refusal: Problem | undefined;
 
   platform(): Platform;
   sources(): Source[];
-  /** Throws all that is wrong with them at once, or with who is told of what they come to. */
+  /** Throws all mistakes of jobs and alert settings together. */
   jobs(): BoundJob[];
-  /** Refuses a ledger of other services than those of this configuration, and one that heads outside say is old. */
+  /** Refuses a ledger of other services, and one that is older than a head outside the database. */
   requirePlatform(): Promise<void>;
-  /** What a run works with; `at`: on another ledger than that of the configuration. */
+  /** `at`: for another ledger. */
   runDependencies(at?: Ledger): Promise<RunDependencies>;
-  /** What a run says about where its settings came from. */
   runHeader(): JsonObject;
-  /** The hash of how records are read and mapped. */
   readonly sourcesHash: string;
   notifyDependencies(ledger: Ledger): Promise<NotifyDependencies & { ledger: Ledger }>;
   close(): Promise<void>;
 }
 
-/** The folder beside the ledger that holds the files of closed periods. */
 export const booksFolder = "periods";
 
-/** A path of the configuration, which starts at the configuration's folder unless it is absolute. */
+/** Resolves a path of the configuration. */
 export function pathFrom(directory: string, path: string): string {
   return isAbsolute(path) ? path : resolve(directory, path);
 }
 
-/** Makes the folder of the ledger where it is missing, private to its owner and to the group that may read. */
+/** Creates the folder of the ledger, private to the owner and the group that may read. */
 export function makeLedgerFolder(path: string, group: string | undefined): void {
   try {
     makePrivateFolder(dirname(path), group === undefined ? undefined : groupNamed(group));
@@ -114,7 +102,7 @@ export function makeLedgerFolder(path: string, group: string | undefined): void 
   }
 }
 
-/** A path that this user may not even look at may be there: whoever opens it is told why it cannot be read. */
+/** True for a path that this user may not look at: opening it then says why it is unreadable. */
 export function isThere(path: string): boolean {
   try {
     return statSync(path, { throwIfNoEntry: false }) !== undefined;
@@ -123,23 +111,20 @@ export function isThere(path: string): boolean {
   }
 }
 
-/** An operation that came to a state. */
 type Conclusion = Parameters<LedgerObserver["concluded"]>[0];
-/** A request to the service of a source. */
 type SourceRequest = SeenRequest & { source: string };
 
-/** What can be observed of a program that runs. Everything is told once it is so; nothing of it is private. */
+/** Events of a running program, each after it happened. Nothing in them is private. */
 export interface Observed {
-  /** Calls of the two services, each repetition by itself. */
+  /** Calls of the two services. Each retry counts. */
   readonly calls: Observers<SeenCall>;
-  /** Requests to the services of sources. */
   readonly requests: Observers<SourceRequest>;
-  /** Milliseconds that a commit of the ledger took. */
+  /** Duration of a ledger commit, in milliseconds. */
   readonly commits: Observers<number>;
   readonly conclusions: Observers<Conclusion>;
 }
 
-/** `failed` is told of what a listener threw; whatever is observed goes on. */
+/** `failed` gets errors of listeners. They do not affect the program. */
 export function createObserved(failed: (error: unknown) => void): Observed {
   return {
     calls: new Observers(failed),
@@ -149,13 +134,9 @@ export function createObserved(failed: (error: unknown) => void): Observed {
   };
 }
 
-/** What of the application the run lock needs. */
 export type LockPlace = Pick<Application, "ledger" | "requirePlatform">;
 
-/**
- * Holds the run lock while `work` runs. Another run that is on ends this at once with exit code 75. `done` answers,
- * under the lock, where another program did the work in the meantime.
- */
+/** Throws at once (exit code 75) if another run is in progress. `done`: another program did the work meanwhile. */
 export async function underRunLock<T>(
   application: LockPlace,
   work: () => Promise<T>,
@@ -166,7 +147,7 @@ export async function underRunLock<T>(
   try {
     const found = await done();
     if (found !== undefined) return found;
-    // Under the lock: whoever stands back asks nobody which services these are.
+    // Under the lock, so that a process without the lock calls no service.
     await application.requirePlatform();
     return await work();
   } finally {
@@ -176,13 +157,13 @@ export async function underRunLock<T>(
 
 type Place = Pick<Application, "inquiry" | "clock">;
 
-/** Now for a command that asks no service: what services said last counts. Or why it is not trusted. */
+/** Judged by times that services sent earlier. Or why the time is not trusted. */
 export async function trustedNow(place: Place): Promise<TrustedTime | ClockDoubt> {
   const known = await (await place.inquiry()).knownTimes();
   return TrustedTime.judge({ now: place.clock.now(), ...known, read: [] });
 }
 
-/** The same; throws a Problem that says what cannot be done. */
+/** Throws a Problem if the time is not trusted. `what` begins the message: `2026-10 cannot be closed now`. */
 export async function requireTrusted(place: Place, what: string): Promise<TrustedTime> {
   const time = await trustedNow(place);
   if (time instanceof TrustedTime) return time;

@@ -4,15 +4,14 @@ import { exitCodes, messageOf, Problem } from "../base/errors.ts";
 import { readRegular } from "../base/regular-file.ts";
 import { pathFrom } from "./application.ts";
 
-/** What the web server shows browsers, in PEM. */
 export interface Certificate {
   cert: string;
   key: string;
-  /** Of use all the same, and a person has to do something: it is over, or not yet valid. */
+  /** Usable, but expired or not yet valid. */
   warning: Problem | undefined;
 }
 
-/** Reads the certificate and its key as they lie there now. Throws a Problem where they are of no use. */
+/** Reads the current files. Throws a Problem if they are unusable. */
 export function readCertificate(
   tls: { certificate: string; key: string },
   directory: string,

@@ -8,19 +8,16 @@ import { nextFireTime } from "./fire-times.ts";
 import { createLongReads, type LongReads } from "./long-reads.ts";
 import type { ScheduleState } from "./schedule.ts";
 
-/** What the pages are made from, and what they may do. */
 export interface Dashboard {
   readonly application: Application;
   readonly clock: Clock;
-  /** Puts a question to the ledger. One is asked at a time, and its answer is of one state of the ledger. */
+  /** Asks the ledger one question at a time. Each answer shows one state of the ledger. */
   read<T>(question: (inquiry: Inquiry) => Promise<T>): Promise<T>;
-  /** When each job that has a schedule fires next, and how it is. */
   fireTimes(): Promise<FireTimes[]>;
-  /** Jobs that should have fired a while ago and did not, each with that time; `slots`: what fired last. */
+  /** `slots`: the last fire times. */
   notFired(slots: readonly { job: string; lastSlot: string | null }[]): { job: string; since: string }[];
-  /** What goes through much of the ledger, in a process of its own. */
   readonly longReads: LongReads;
-  /** Asked for as the server ends: streams of events end with it. */
+  /** Aborts when the server stops, which ends event streams. */
   readonly signal: AbortSignal;
   close(): void;
 }
@@ -34,7 +31,7 @@ interface DashboardRequest {
   longReads?: LongReads | undefined;
 }
 
-/** Opens what the pages read: a connection of its own that can only read, beside every run. */
+/** Opens a read-only connection of its own, which works beside every run. */
 export function createDashboard({ application, fireTimes, signal, longReads }: DashboardRequest): Dashboard {
   const oneAtATime = pLimit(1);
   let open: { inquiry: Inquiry; file: string } | undefined;
@@ -45,7 +42,7 @@ export function createDashboard({ application, fireTimes, signal, longReads }: D
   const opened = async (): Promise<Inquiry> => {
     application.requireLedger();
     const { openInquiry } = await import("../inquiry/inquiry.ts");
-    // Where a backup was restored, the file that is open is not the ledger any more.
+    // After a restore of a backup, the open file is no longer the ledger.
     const file = fileAt(application.ledgerPath);
     if (open?.file !== file) close();
     open ??= { inquiry: openInquiry(application.ledgerPath), file };
@@ -60,7 +57,7 @@ export function createDashboard({ application, fireTimes, signal, longReads }: D
     longReads: longReads ?? createLongReads(application),
     read: async (question) =>
       await oneAtATime(async () => {
-        // Questions that follow each other without a pause would let nothing else answer, whether it is alive either.
+        // Consecutive questions would block everything else, including the health check.
         await othersGoOn();
         const inquiry = await opened();
         return await inquiry.ofOneState(async () => await question(inquiry));
@@ -69,19 +66,15 @@ export function createDashboard({ application, fireTimes, signal, longReads }: D
   };
 }
 
-/** Which file lies there. */
 function fileAt(path: string): string {
   const { dev, ino } = statSync(path);
   return `${dev}/${ino}`;
 }
 
-/** A daemon that is there fires long before. */
+/** A running daemon fires much sooner. */
 const firedWithinMs = 10 * 60_000;
 
-/**
- * Jobs that should have fired a while ago and did not, each with that time. By the schedule: from the last fire time on,
- * which the first look of a daemon gives each job. `slots`: the last fire time of each job.
- */
+/** The first tick of a daemon gives each job a last fire time (`slots`). */
 export function notFired(
   application: Application,
   slots: readonly { job: string; lastSlot: string | null }[],

@@ -3,7 +3,7 @@ import { balanceJson } from "../engine/run/balance.ts";
 import { summaryJson, type RunSummary } from "../engine/run/run.ts";
 import type { VerifySummary } from "../engine/run/verify-run.ts";
 
-/** The counts of a run that machines read. */
+/** The counts of a run, for machines. */
 export function runJson(summary: RunSummary, writingCalls: number): Json {
   return {
     run: summary.run,
@@ -16,7 +16,6 @@ export function runJson(summary: RunSummary, writingCalls: number): Json {
   };
 }
 
-/** What reading everything back came to, for machines. */
 export function verifyJson(summary: VerifySummary): Json {
   const { exitCode, open, coverage, clock, ...rest } = summary;
   const doubt = clock === undefined ? {} : { clock: { ...clock } };

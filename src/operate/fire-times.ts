@@ -3,14 +3,14 @@ import type { Cron } from "../base/cron.ts";
 /** 29 February can be eight years away. */
 const mostDays = 8 * 366 + 1;
 
-/** The last fire time in (from, to], in epoch milliseconds, or undefined. The cost grows with its distance from `to`. */
+/** The last fire time in (from, to], epoch milliseconds. The cost grows with its distance from `to`. */
 export function latestFireTime(cron: Cron, zone: string, from: number, to: number): number | undefined {
   const isFound = (fireTime: number): boolean => fireTime > from && fireTime <= to;
   const first = dateAt(from, zone).subtract({ days: 1 });
   let date = dateAt(to, zone).add({ days: 1 });
   for (; Temporal.PlainDate.compare(date, first) >= 0; date = date.subtract({ days: 1 })) {
     const found = fireTimesOn(date, cron, zone).filter(isFound);
-    // When the clocks change, fire times of one day can mix with the next day's, so both days are compared.
+    // Around a clock change, fire times of two days can mix, so both days are compared.
     const before = () => fireTimesOn(date.subtract({ days: 1 }), cron, zone).filter(isFound);
     if (found.length > 0) return Math.max(...found, ...before());
   }
@@ -38,10 +38,9 @@ export function nextFireTime(cron: Cron, zone: string, after: number): number | 
 }
 
 /**
- * The fire times of a local date, in epoch milliseconds. A named time of day (`30 2 * * *`) fires once a day: if the
- * clocks skip it, at the first moment after the gap; if they repeat it, the first time. A schedule with `*` as hour
- * continues at its interval through both. No library does that: cron-parser loses times on Lord Howe Island, and croner
- * fires `45 1,2,3 * * *` twice in a repeated hour.
+ * Epoch milliseconds. A named time of day (`30 2 * * *`) fires once a day: at the first moment after a clock gap, or at
+ * the first of two equal times. With `*` as hour the interval continues through both. No library does that: cron-parser
+ * loses times on Lord Howe Island, and croner fires `45 1,2,3 * * *` twice in a repeated hour.
  */
 function fireTimesOn(date: Temporal.PlainDate, cron: Cron, zone: string): number[] {
   if (!fitsDay(cron, date)) return [];

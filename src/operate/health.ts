@@ -10,13 +10,11 @@ import type { Dashboard } from "./dashboard.ts";
 import type { Measured } from "./measured.ts";
 import type { Schedule } from "./schedule.ts";
 
-/** Records that are not done for the same reason: counts and codes only. */
 type OpenCount = Pick<OpenRecords, "standing" | "stream" | "code" | "cause" | "owner" | "count" | "since">;
 
-/** What `/healthz` shows. Ids, counts and times only: it is open to whoever names this server. */
+/** Content of `/healthz`. Only ids, counts and times, because anybody who reaches this server can read it. */
 export interface Health {
   ledger: { reachable: boolean };
-  /** Only while it is paused: nothing is written to the services. */
   paused?: { since: string };
   jobs: {
     job: string;
@@ -27,20 +25,14 @@ export interface Health {
       | { id: string; state: string; exitCode: number | null; startedAt: string; finishedAt: string | null }
       | undefined;
   }[];
-  /**
-   * What is not done. `records` as in `status`: every record once, by how it stands and why; `runs` by what the last
-   * run of each job says.
-   */
   open: {
     unknown: number;
     holds: number;
     quarantined: number;
     records: OpenCount[];
     streams: string[];
-    /** What readings back showed otherwise than it was left. */
     differences: { class: string; count: number; since: string }[];
     runs: string[];
-    /** Ways of alerts, and dead man's switches, that fail now. */
     deliveries?: string[];
   };
   breakers: Record<string, "closed" | "open" | "half-open">;
@@ -48,22 +40,17 @@ export interface Health {
 
 export interface WebDependencies {
   settings: { host: string; port: number };
-  /** Reads the certificate to listen with; throws a Problem where it is of no use. Without it: plain http. */
+  /** Throws a Problem if the certificate is unusable. Undefined: plain http. */
   certificate?: (() => Certificate) | undefined;
-  /** Where it cannot listen it tries again, and the program goes on meanwhile. */
+  /** If it cannot listen, it retries while the program continues. */
   goesOn?: boolean;
   clock: Clock;
   logger: Logger;
-  /**
-   * Reads the state of things; a rejection means that the ledger cannot be reached. Without it there is no `/healthz`:
-   * the pages alone are shown.
-   */
+  /** Rejects if the ledger is not reachable. Undefined: only the pages, no `/healthz`. */
   read?: (() => Promise<Health>) | undefined;
-  /** What `/metrics` shows; without it there is no such page. */
   measured?: Measured | undefined;
-  /** Longest time that `read` may take before the program counts as ill. Default 5 s. */
+  /** Longest time for `read` before the program counts as unhealthy. Default 5 s. */
   readTimeoutMs?: number;
-  /** What the pages are made from; without it there are none. */
   dashboard?: Dashboard | undefined;
 }
 
@@ -72,7 +59,6 @@ export interface WebServer {
   close(): Promise<void>;
 }
 
-/** Starts the web server that shows the health of the program, and its pages. */
 export type StartWeb = (deps: WebDependencies) => Promise<WebServer>;
 
 function troubleCodes(run: RunFacts): string[] {
@@ -85,7 +71,7 @@ function lastRunOf(run: RunFacts | undefined): Health["jobs"][number]["lastRun"]
   return { id, state, exitCode, startedAt, finishedAt };
 }
 
-/** The state of things now, for `/healthz`. Throws where the ledger can no longer be written. */
+/** Throws if the ledger can no longer be written. */
 export async function readHealth(platform: Platform, ledger: Ledger, schedule: Schedule): Promise<Health> {
   if (ledger.broken !== undefined) throw ledger.broken;
   const state = await schedule.state();

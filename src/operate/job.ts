@@ -10,56 +10,47 @@ import type { Source } from "../source/source.ts";
 
 type JobKind = "sync" | "verify" | "report" | "backup";
 
-/** A report of a job of kind `report`, for the month before the fire time. */
 interface JobReport {
   kind: (typeof statementKinds)[number];
   format: StatementFormat;
-  /** The date that assigns a row to a month. */
   by: PeriodBy;
-  /** The folder for its files; default: `reports` beside the ledger. */
+  /** Default: `reports` beside the ledger. */
   to?: string | undefined;
 }
 
-/** A job as the files in `jobs/` declare it. Data only. */
+/** A job of the files in `jobs/`. Data only. */
 export interface Job {
   id: string;
   kind: JobKind;
-  /** Cron expression `minute hour day-of-month month weekday`; null: the job only runs when you start it. */
+  /** Cron `minute hour day-of-month month weekday`. Null: a person starts the job. */
   schedule: string | null;
   streams: readonly Stream[];
   reports?: readonly JobReport[];
-  /** The budget of a verify. */
   budget?: VerifyBudget;
 }
 
-/** A job with everything the configuration adds: ready to run. */
 export interface BoundJob {
   id: string;
   kind: JobKind;
-  /** Undefined: the job only runs when you start it. */
+  /** Undefined: a person starts the job. */
   schedule: { cron: Cron; zone: string } | undefined;
   streams: readonly Stream[];
-  /** Names of the sources that the job reads, in the order of the configuration. */
   sources: readonly string[];
   reports: readonly JobReport[];
   budget?: VerifyBudget | undefined;
-  /** Shares of the enterprises that go first, in per cent. */
+  /** Shares of enterprises that go first, in per cent. */
   canary?: readonly number[] | undefined;
-  /** The folder for a job of kind backup, and how many backups to keep there. */
+  /** Only for kind backup. `keep`: how many backups stay there. */
   backup?: { to: string; keep: number | undefined } | undefined;
 }
 
-/** The part of the configuration that binding needs. */
 interface JobsConfig {
   zone: string;
   jobs: Readonly<Record<string, JobSettings>>;
   sources: Readonly<Record<string, { streams: Readonly<Partial<Record<Stream, unknown>>> }>>;
 }
 
-/**
- * The shipped jobs with the changes of the configuration, then its own jobs. By default, a job reads every source that
- * has one of its streams.
- */
+/** By default a job reads every source that has one of its streams. */
 export function bindJobs(shipped: readonly Job[], config: JobsConfig): Result<BoundJob[], Problem[]> {
   const problems: Problem[] = [];
   const bound: BoundJob[] = [];
@@ -89,11 +80,9 @@ function ownJob(id: string, settings: JobSettings | undefined): Job | Problem {
   };
 }
 
-/** Settings that only affect jobs of one kind. */
 const kindOfSetting = { budget: "verify", canary: "sync", to: "backup", keep: "backup" } as const;
 type KeyOfKind = keyof typeof kindOfSetting;
 
-/** Combines a job with its settings. Reports every fault, not only the first. */
 function bind(job: Job, settings: JobSettings | undefined, config: JobsConfig): Result<BoundJob, Problem[]> {
   const kind = settings?.kind ?? job.kind;
   const streams = settings?.streams ?? job.streams;
@@ -136,7 +125,6 @@ function bind(job: Job, settings: JobSettings | undefined, config: JobsConfig): 
   });
 }
 
-/** Sources in a job that do not exist, or that have none of its streams. */
 function sourceFaults(
   job: string,
   named: readonly string[],
@@ -153,7 +141,6 @@ function sourceFaults(
   });
 }
 
-/** Settings that have no effect in a job of this kind. */
 function foreignFaults(job: string, kind: JobKind, given: Readonly<Record<KeyOfKind, unknown>>): Problem[] {
   return Object.entries(kindOfSetting).flatMap(([key, own]) => {
     const [, value] = Object.entries(given).find(([name]) => name === key) ?? [];
@@ -173,7 +160,7 @@ function mistake(job: string, key: string, what: string, cure: string): Problem 
   });
 }
 
-/** The job of that name; throws a Problem (exit code 64) where there is none of this name. */
+/** Throws a Problem (exit code 64) for an unknown job. */
 export function jobNamed(jobs: readonly BoundJob[], id: string): BoundJob {
   const job = jobs.find((item) => item.id === id);
   if (job !== undefined) return job;
@@ -185,7 +172,6 @@ export function jobNamed(jobs: readonly BoundJob[], id: string): BoundJob {
   });
 }
 
-/** The shares of the enterprises that go first, as a person wrote them. Throws a Problem (exit code 64). */
 export function sharesOf(text: string, { id, kind }: Pick<BoundJob, "id" | "kind">): number[] {
   const shares = sharesSchema.safeParse(text.split(",").map(Number));
   if (!shares.success)
@@ -195,7 +181,7 @@ export function sharesOf(text: string, { id, kind }: Pick<BoundJob, "id" | "kind
   return shares.data;
 }
 
-/** What a person believes of streams, as `SOURCE/STREAM=NUMBER`, for each guard. Throws a Problem (exit code 64). */
+/** Parses `SOURCE/STREAM=NUMBER` of each guard's option. Throws a Problem (exit code 64). */
 export function acceptancesOf(
   { id, sources, streams }: Pick<BoundJob, "id" | "sources" | "streams">,
   said: Readonly<Record<GuardName, readonly string[]>>,
@@ -213,7 +199,7 @@ export function acceptancesOf(
   );
 }
 
-/** Every stream of every source, each with the first job that reads it. */
+/** Every stream of every source, with the first job that reads it. */
 export function streamsOf(sources: readonly Source[], jobs: readonly BoundJob[]): ConfiguredStream[] {
   const reading = jobs.filter((job) => job.kind === "sync");
   return sources.flatMap((source) =>

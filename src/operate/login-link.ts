@@ -6,9 +6,8 @@ import { Sessions } from "../ledger/sessions/sessions.ts";
 import type { Application } from "./application.ts";
 
 /**
- * Makes a link to the pages of the running program that signs a user of this machine in as an operator, once and within
- * a minute. Without TLS it leads to the own name of the pages on this machine; a certificate is for a name of the
- * network.
+ * Signs a user of this machine in as an operator, once and within a minute. Without TLS it uses the pages' own name on
+ * this machine; a certificate belongs to a network name.
  */
 export function loginLink(application: Application, user: string): string {
   const { port, host, publicUrl, pages, tls } = application.config.serve;
@@ -20,7 +19,7 @@ export function loginLink(application: Application, user: string): string {
   application.requireLedger();
   const owner = statSync(application.ledgerPath).uid;
   const own = process.geteuid?.();
-  // What another user made beside the ledger, the program could not use any more.
+  // The program could not use files that another user creates beside the ledger.
   if (own !== undefined && own !== owner)
     throw refused("the ledger belongs to another user", "run `crm-sync login` as the user that runs `crm-sync serve`");
   const sessions = sessionsOf(application, application.clock);
@@ -43,7 +42,7 @@ function refused(why: string, cure: string): Problem {
   return new Problem({ code: "login.refused", message, cure, exitCode: exitCodes.configuration });
 }
 
-/** Who is signed in at the pages of a ledger. */
+/** Sign-ins at the pages of a ledger. */
 export function sessionsOf(application: Application, clock: Clock): Sessions {
   return new Sessions({
     path: `${application.ledgerPath}.sessions`,

@@ -8,45 +8,37 @@ import { projectFolder } from "../base/program-version.ts";
 import { identityKey, type Who } from "../base/who.ts";
 import type { Application } from "./application.ts";
 
-/** What a process of its own is asked for, by a command line of this program. */
 export interface LongRead extends Wanted {
   words: readonly string[];
   timeoutMs?: number;
 }
 
-/** How a process ended that said everything it had to say. */
 interface EndedRead {
   exitCode: number;
   stdout: string;
   stderr: string;
 }
 
-/**
- * What goes through much of the ledger is read by a process of its own, which runs the same command as a person: the
- * daemon goes on meanwhile. There are few at once, and one of each person; others wait for their turn.
- */
+/** Run as commands in their own process, so that the daemon keeps working. Few at once, and one per person. */
 export interface LongReads {
-  /** How many are in progress or wait. */
   readonly count: number;
   /**
-   * What the command prints, as it comes. Resolves once it has begun to print or ended well; throws a Problem where it
-   * failed before, or too many wait. Where it fails later, the bytes end with an error, never as if they were
-   * whole.
+   * Resolves when output begins or the command succeeded. Throws a Problem if it fails before, or too many wait. After
+   * a later failure the bytes end with an error, so they never look complete.
    */
   bytes(read: LongRead): Promise<AsyncIterable<Buffer>>;
-  /** Everything that the command prints, whatever its exit code. Throws a Problem where it was ended. */
+  /** The whole output, whatever the exit code. Throws a Problem if the process was stopped. */
   text(read: LongRead): Promise<EndedRead>;
 }
 
 const longestMs = 15 * 60_000;
-/** So much is waited for before anybody is told that it goes well. */
+/** Output held back before the caller learns that the command works. */
 const heldBackBytes = 256 * 1024;
 const mostText = 16 * 1024 * 1024;
 const mostSaid = 8_000;
 
 type Child = ChildProcessByStdio<null, Readable, Readable>;
 
-/** `command`: the program and the words before those of a command line; by default this very program. */
 export function createLongReads(
   { environment, commandOptions }: Pick<Application, "environment" | "commandOptions">,
   command: () => readonly [string, ...string[]] = thisProgram,
@@ -120,7 +112,7 @@ function start(
   const child: Child = spawn(program, [...before, ...words], { stdio: ["ignore", "pipe", "pipe"], env: environment });
   let why: string | undefined;
   let said = "";
-  // It only reads: nothing is lost where it is killed.
+  // It only reads, so killing it loses nothing.
   const stop = (reason: string): void => {
     why ??= reason;
     child.kill("SIGKILL");
@@ -145,7 +137,7 @@ async function* partsOf({ stdout }: Child): AsyncGenerator<Buffer, void, void> {
   for await (const part of stdout) if (Buffer.isBuffer(part)) yield part;
 }
 
-/** What it prints; throws at the end of it where it did not end well. */
+/** The output. Throws at its end if the command failed. */
 async function* wholeBytes(running: Running, what: string): AsyncGenerator<Buffer, void, void> {
   yield* partsOf(running.child);
   const { exitCode, why } = await running.closed;
@@ -163,38 +155,31 @@ function failed(what: string, why: string, said: string, exitCode: number | null
   });
 }
 
-/** This program, as it was started: its bundle, or its source. */
 function thisProgram(): [string, ...string[]] {
   const isBundle = import.meta.filename.endsWith(".cjs");
   return [process.execPath, isBundle ? join(import.meta.dirname, "main.cjs") : join(projectFolder, "src/main.ts")];
 }
 
-/** What waits for its turn. */
 interface Wanted {
-  /** In words for people: `the statement orders of 2026-10`. */
+  /** Words for people: `the statement orders of 2026-10`. */
   what: string;
-  /** Whoever asks. */
   by: Who;
-  /** Aborted when whoever asks is gone. */
+  /** Aborts when the caller is gone. */
   signal?: AbortSignal | undefined;
 }
 
 const atOnce = 2;
-/** Of each person one is in progress, and so many are in progress or wait. */
+/** Per person: in progress or waiting. Only one is in progress. */
 const mostOfPerson = 3;
 const mostWaiting = 20;
 
-/**
- * Who may begin what takes long. So much is in progress at once, and one thing of each person: who opens many pages
- * keeps nobody else waiting. Who came first goes first.
- */
+/** Few at once and one per person, so that many open pages of one person do not block others. */
 class Turns {
   readonly #all = pLimit(atOnce);
   readonly #people = new Map<string, { one: LimitFunction; count: number }>();
-  /** How many are in progress or wait. */
   count = 0;
 
-  /** Waits for a turn, and gives what ends it. Throws a Problem where too many wait, or nobody waits any more. */
+  /** Returns the function that ends the turn. Throws a Problem if too many wait, or the caller is gone. */
   async begin({ what, by, signal }: Wanted): Promise<() => void> {
     const person = this.#people.getOrInsertComputed(identityKey(by), () => ({ one: pLimit(1), count: 0 }));
     if (person.count >= mostOfPerson)
@@ -230,7 +215,6 @@ class Turns {
   }
 }
 
-/** Why what is wanted is not begun. */
 function busyWith(wanted: string, why: string): Problem {
   return new Problem({
     code: "reads.busy",
@@ -239,15 +223,13 @@ function busyWith(wanted: string, why: string): Problem {
   });
 }
 
-/** What was asked for last, by whom, and what it came to. */
 interface KeptState<T> {
   by: string;
   startedAt: string;
-  /** Undefined while it is in progress. */
   ended?: { at: string; result: T } | { at: string; problem: Problem };
 }
 
-/** What a person has read anew when they like, and what it came to the last time, until the program ends. */
+/** A reading that a person repeats as needed. Keeps the last result until the program ends. */
 export class KeptRead<T> {
   readonly #deps: { reads: LongReads; clock: Clock };
   readonly #read: Omit<LongRead, "signal" | "by">;
@@ -272,7 +254,6 @@ export class KeptRead<T> {
     return this.#state !== undefined && this.#state.ended === undefined;
   }
 
-  /** Begins it, and does not wait for its end. Throws a Problem while it is in progress. */
   begin(by: Who, signal: AbortSignal): void {
     const { reads, clock } = this.#deps;
     const { what } = this.#read;

@@ -12,39 +12,36 @@ import type { BoundJob } from "./job.ts";
 import { isKind as isAlertKind } from "./notify/alert.ts";
 import type { Schedule } from "./schedule.ts";
 
-/** Reading the ledger takes this part of the time at most, however often somebody asks. */
+/** After a reading, the pause is this many times its duration, so that frequent requests cost little. */
 const restTimes = 20;
 
-/** What is known of a job. Times are epoch seconds; undefined where there is none. */
+/** Times in epoch seconds. */
 export interface MeasuredJob {
   job: string;
   nextFire: number | undefined;
   /** Seconds from the next fire time to the one after it. */
   fireInterval: number | undefined;
-  /** Of its last run that is not in progress; 1 also of one that was interrupted. */
+  /** Of the last run that ended. 1 if it was interrupted. */
   lastExitCode: number | undefined;
-  /** Its last run that ended with exit code 0. */
   lastSuccess: number | undefined;
-  /** Its last run that did all it could, records that wait for somebody or not. */
+  /** Last run that did everything it could, even if records wait for a person. */
   lastEnd: number | undefined;
 }
 
-/** What the ledger and the schedule show; `at`: when that was looked at, epoch seconds. */
+/** `at`: time of the reading, epoch seconds. */
 export interface MeasuredLedger extends Omit<LedgerMeasures, "ends"> {
   at: number;
   jobs: MeasuredJob[];
 }
 
-/** What a monitoring system may ask of a program that runs. Words of closed lists and of the configuration only. */
+/** Metrics of a running program. Only words of fixed lists and of the configuration. */
 export interface Measured {
   observed: Observed;
   version: string;
   services(): Record<ServiceName, ServiceState>;
-  /** Names of all kinds of operations. */
   operationKinds: readonly string[];
-  /** Sizes of the ledger's files now, in bytes. */
   ledgerBytes(): { db: number; wal: number };
-  /** Rejects where the ledger cannot be read, or be written any more. */
+  /** Rejects if the ledger cannot be read or written. */
   ledger(): Promise<MeasuredLedger>;
   clock: Clock;
   logger: Logger;
@@ -56,7 +53,7 @@ interface MeasuredOf {
   version: string;
 }
 
-/** What is measured of `serve`. */
+/** The metrics of `serve`. */
 export async function measuredOf({ application, schedule, version }: MeasuredOf): Promise<Measured> {
   const { observed, clock, logger, ledgerPath } = application;
   const ledger = await application.ledger();
@@ -97,7 +94,6 @@ interface ReadingDependencies {
   clock: Clock;
 }
 
-/** Reads what is measured of the ledger, at most as often as that costs little. */
 export class LedgerReading {
   readonly #deps: ReadingDependencies;
   #last: { measured: MeasuredLedger; until: number } | undefined;
@@ -107,7 +103,7 @@ export class LedgerReading {
     this.#deps = dependencies;
   }
 
-  /** Who asks while it is being read gets the same answer. */
+  /** Callers during a reading share its answer. */
   async now(): Promise<MeasuredLedger> {
     const { clock } = this.#deps;
     if (this.#last !== undefined && clock.monotonic() < this.#last.until) return this.#last.measured;

@@ -62,7 +62,6 @@ const deadMansSwitchSchema = z.strictObject({
   timeoutMs: timeoutMs.describe("Time after which the call counts as failed."),
 });
 
-/** The recipients and channels of alerts, and the switches that a good run calls to show that the program works. */
 export const alertSettingsSchema = z
   .strictObject({
     remindAfter: durationSchema

@@ -6,19 +6,15 @@ import type { CircuitState } from "../http/circuit.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 
 /**
- * Records a run's open circuits in the ledger, so that another process can show them. Only the holder of the run lock
- * does this: a short command beside it shows nothing about the run. If a service answers, its circuit is checked once
- * per run, because a run of another process may have opened it. A failed write stops nothing; a broken ledger reports
- * itself.
+ * For other processes. Only the holder of the run lock records: a short command shows nothing about the run. When a
+ * service answers, its stored circuit is checked once per run, because another process may have opened it.
  */
 export function keepOpenCircuits(deps: {
   ledger: () => Ledger | undefined;
   clock: Clock;
   logger: Logger;
 }): (service: ServiceName, state: CircuitState) => void {
-  /** Services that this process has recorded. The records may not be committed yet. */
   const noted = new Set<ServiceName>();
-  /** The run in which the circuit of each service was found closed. */
   const closedIn = new Map<ServiceName, number>();
 
   async function keep(ledger: Ledger, service: ServiceName, state: CircuitState): Promise<void> {

@@ -4,7 +4,7 @@ import type { Ticker } from "./schedule.ts";
 const minute = 60_000;
 const lookEveryMs = 1_000;
 
-/** A ticker at full minutes. It looks at the clock once a second, so that a clock that jumps neither stops it nor floods it. */
+/** Ticks at full minutes. Looks at the clock once a second, so that a jumping clock neither stops nor floods it. */
 export function minuteTicker(clock: Pick<Clock, "now">): Ticker {
   return {
     start(onTick) {

@@ -4,19 +4,18 @@ import type { Logger } from "../base/logger.ts";
 import { latestFireTime, latestOfFirstMonth, nextFireTime } from "./fire-times.ts";
 import type { BoundJob } from "./job.ts";
 
-/** A last fire time this far in the future is logged: the clock was wrong when it fired, or is wrong now. */
+/** A last fire time this far in the future is logged: the clock was or is wrong. */
 const farAheadMs = 60 * 60_000;
-/** Earlier fire times that are tried where the clock was set back. */
 const mostTried = 1_000;
 
-/** The last fire time of each job. Fire times are instants in ISO 8601 with `Z` and sort as text. */
+/** The last fire time of each job. Fire times are ISO 8601 instants with `Z`, which sort as text. */
 export interface FireTimeStore {
-  /** Records that a job fires; false if it already fired at this time. Committed before it returns. */
+  /** Records that a job fires. False if it already fired at this time. Committed before it returns. */
   claim(job: string, fireTime: string): Promise<boolean>;
   last(job: string): Promise<string | undefined>;
-  /** Records that a claimed fire time needs no further run. */
+  /** The fire time needs no further run. */
   finish(job: string, fireTime: string): Promise<void>;
-  /** Claimed fire times that are not finished, the oldest first. */
+  /** Claimed but not finished; the oldest first. */
   unfinished(job: string): Promise<string[]>;
   /** Sets the last fire time back after the clock was set back. `claim` still refuses fire times that fired. */
   rewind(job: string, fireTime: string): Promise<void>;
@@ -29,10 +28,7 @@ export interface ScheduledRun {
   signal: AbortSignal;
 }
 
-/**
- * `busy`: another run holds the run lock, and each tick tries the fire time again. `unfinished`: the run failed or was
- * stopped; it runs again after the next start.
- */
+/** `busy`: another run holds the run lock; each tick tries again. `unfinished`: runs again after the next start. */
 export type ScheduledOutcome = "done" | "busy" | "unfinished";
 
 export interface ScheduleState {
@@ -42,7 +38,7 @@ export interface ScheduleState {
   running: boolean;
 }
 
-/** Calls back about once a minute, at full minutes, until stopped. */
+/** Calls back about once a minute, at full minutes. */
 export interface Ticker {
   start(onTick: () => void): () => void;
 }
@@ -53,31 +49,26 @@ interface ScheduleDependencies {
   clock: Clock;
   logger: Logger;
   ticker: Ticker;
-  /**
-   * Runs a job, and finishes its fire time in the store while it holds the run lock. A rejection is logged, and the
-   * schedule continues.
-   */
+  /** Finishes the fire time while it holds the run lock. A rejection is logged, and the schedule continues. */
   execute(run: ScheduledRun): Promise<ScheduledOutcome>;
 }
 
 interface Due {
   job: BoundJob;
   fireTime: number;
-  /** The fire time was claimed before and could not run. */
   claimed: boolean;
 }
 
 /**
  * Runs jobs at their fire times, one at a time. The store claims a fire time before its run starts. So it fires once,
- * whatever the clock does and however many programs run. One run makes up for all missed fire times; of a report, which
- * covers the month before its fire time, one run a month does.
+ * whatever the clock does and however many programs run. One run makes up for all missed fire times. A report covers
+ * the month before its fire time, so each month gets its run.
  */
 export class Schedule {
   readonly #deps: ScheduleDependencies;
   readonly #abort = new AbortController();
-  /** Claimed fire times that wait for their run: from an earlier process, or because another run held the lock. */
+  /** Claimed fire times that wait for their run: of an earlier process, or because of the run lock. */
   readonly #owed = new Map<string, Due>();
-  /** Fire times that another program fired. */
   readonly #refused = new Map<string, number>();
   /** For each job, the interrupted fire times of earlier processes that still have to run again. */
   readonly #interrupted = new Map<string, string[]>();
@@ -91,18 +82,17 @@ export class Schedule {
     this.#jobs = deps.jobs;
   }
 
-  /** Starts ticking. Fire times missed while no program was running are due at once. */
+  /** Fire times that were missed while no program ran are due at once. */
   start(): void {
     this.#stopTicker ??= this.#deps.ticker.start(() => void this.tick());
     void this.tick();
   }
 
-  /** Whether a fire time waits for another program's run to end. */
+  /** Whether a fire time waits for the run of another program. */
   get waits(): boolean {
     return this.#owed.size > 0 && this.#turn === undefined;
   }
 
-  /** Takes no further fire time, stops the current run and waits for it. */
   async stop(): Promise<void> {
     this.#stopTicker?.();
     this.#stopTicker = undefined;
@@ -116,7 +106,7 @@ export class Schedule {
     await this.#turn;
   }
 
-  /** Looks for due fire times and runs them, except during a run. Never rejects. */
+  /** Runs due fire times, except during a run. Never rejects. */
   async tick(): Promise<void> {
     if (this.#abort.signal.aborted || this.#turn !== undefined) return;
     this.#turn = this.#guard(() => this.#work());
@@ -150,7 +140,6 @@ export class Schedule {
     }
   }
 
-  /** Runs due fire times, the oldest first, until there are no more. */
   async #work(): Promise<void> {
     const busy = new Set<string>();
     while (!this.#abort.signal.aborted) {
@@ -201,10 +190,7 @@ export class Schedule {
     return outcome;
   }
 
-  /**
-   * Claims the fire time. If it already fired before the clock was set back, claims the last earlier one that did not.
-   * Undefined if another program was faster or nothing is left.
-   */
+  /** After the clock was set back, claims the last earlier fire time that did not fire. Undefined if none is left. */
   async #claim(due: Due): Promise<number | undefined> {
     const { store } = this.#deps;
     const { job } = due;
@@ -258,7 +244,7 @@ export class Schedule {
     return found.slice(-1);
   }
 
-  /** The time after which fire times are due. A new job starts now. */
+  /** Later fire times are due. A new job starts now. */
   async #from(job: BoundJob, now: number): Promise<number | undefined> {
     const { store, logger } = this.#deps;
     const last = await store.last(job.id);

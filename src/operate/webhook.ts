@@ -2,18 +2,16 @@ import { isPlainHttp } from "../base/loopback.ts";
 import { credentialOf } from "../http/secrets.ts";
 import { undici } from "../http/undici.ts";
 
-/** The target of a POST, with an optional bearer token. */
 interface WebhookTarget {
   url: string;
-  /** `env:NAME` or `file:/path`. */
   token?: string | undefined;
   timeoutMs: number;
 }
 
-/** No answer came, so further messages to the same place would wait as long. */
+/** No answer came; further messages to this place would wait as long. */
 export class Unreached extends Error {}
 
-/** Posts a JSON text. Throws an Error for any answer but 2xx, and after the time-out. */
+/** Posts JSON. Throws an Error for any answer but 2xx, and after the time-out. */
 export async function postJson(
   { url, token, timeoutMs }: WebhookTarget,
   body: string,
@@ -58,7 +56,7 @@ async function call(to: {
   if (status < 200 || status > 299) throw new Error(`${what} answered HTTP ${status}`);
 }
 
-/** The error code of the system or of TLS. The full message may contain the address. */
+/** The full message may contain the address. */
 function codeOf(thrown: unknown): string {
   const code = thrown instanceof Error && "code" in thrown ? thrown.code : undefined;
   return typeof code === "string" && /^[A-Z0-9_]{1,60}$/u.test(code) ? code : "no connection";

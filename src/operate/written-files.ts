@@ -19,18 +19,12 @@ interface Written {
   group: ReadingGroup | undefined;
 }
 
-/**
- * Writes a file for the owner, and for the group if there is one. It appears whole or not at all, in a folder that is
- * there; a link of its name is replaced, and nothing is written to where it leads.
- */
+/** Appears completely or not at all, in an existing folder. Replaces a link of this name; does not follow it. */
 export async function writeWhole(path: string, chunks: Chunks, options: Written): Promise<void> {
   await writeFilesWhole([{ file: path, chunks }], { pathOf: (file) => file, ...options });
 }
 
-/**
- * Writes several files that belong together, which come one after the other: all of them appear, in their order, once
- * the last is whole, or none does. Gives their paths.
- */
+/** Files appear, in their order, only when the last one is complete. Returns their paths. */
 export async function writeFilesWhole(
   files: Iterable<NamedChunks> | AsyncIterable<NamedChunks>,
   { pathOf, what, group }: Written & { pathOf: (file: string) => string },
@@ -56,15 +50,12 @@ export async function writeFilesWhole(
   }
 }
 
-/**
- * Writes a file that is not there yet, for the owner, and for the group if there is one. Not write-file-atomic: it
- * wants the whole content in memory, and reports are streamed.
- */
+/** Not write-file-atomic: it needs the whole content in memory, and reports are streamed. */
 export async function writeNew(path: string, chunks: Chunks, group: ReadingGroup | undefined): Promise<void> {
   await pipeline(chunks, createWriteStream(path, { fd: openNew(path, group), flush: true }));
 }
 
-/** What is read from a ledger, in a file without a name: it begins once the last of it was written. */
+/** Buffers everything in a nameless file; reading starts after the last write. */
 export async function finished(chunks: Chunks, ledgerPath: string): Promise<Chunks> {
   const folder = holdFolder(momentaryFolder(ledgerPath));
   try {
@@ -86,7 +77,6 @@ function requireFree(path: string, what: string): void {
   throw inTheWay(path, what, there.isDirectory() ? "a folder has this name" : "a pipe or a device has this name");
 }
 
-/** What the file system refuses is told by the file; what went wrong outside of it stays what it is. */
 async function told(path: string, what: string, work: () => Promise<void> | void): Promise<void> {
   try {
     await work();
@@ -95,10 +85,9 @@ async function told(path: string, what: string, work: () => Promise<void> | void
   }
 }
 
-/** What every SQLite file begins with. */
 export const databaseMark = "SQLite format 3\u0000";
 
-/** The beginning of a file as text, of so many bytes at most; empty where there is none, and for a link. */
+/** The first bytes of a file as text. Empty for a missing file and for a link. */
 export function startOf(path: string, bytes: number): string {
   if (lstatSync(path, { throwIfNoEntry: false })?.isFile() !== true) return "";
   const file = openRegular(path);
@@ -110,7 +99,7 @@ export function startOf(path: string, bytes: number): string {
   }
 }
 
-/** Why something is not written to a path where something else is. */
+/** For a path where something else exists. */
 export function inTheWay(path: string, what: string, why: string): Problem {
   return new Problem({
     code: "file.in-the-way",

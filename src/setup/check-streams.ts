@@ -4,7 +4,6 @@ import { counted } from "../report/text.ts";
 import type { Finding } from "./check.ts";
 import { lookAtStream, type SampleFault, type StreamSample } from "./stream-sample.ts";
 
-/** What is to be said of the sources, and of the first rows of each of their streams. */
 export async function sourceFindings(application: Application, signal: AbortSignal): Promise<Finding[]> {
   const findings: Finding[] = [];
   for (const source of application.sources()) {
@@ -36,7 +35,7 @@ export async function sourceFindings(application: Application, signal: AbortSign
   return findings;
 }
 
-/** What is wrong with one list of a source and says nothing of the others, which are looked at all the same. */
+/** Problems of a single list. The other lists of the source are still checked. */
 const ofOneStream: ReadonlySet<string> = new Set([
   "source.error-answer",
   "source.half-written",
@@ -49,7 +48,6 @@ const ofOneStream: ReadonlySet<string> = new Set([
   "source.wrong-shape",
 ]);
 
-/** A problem that was thrown; anything else is thrown on. */
 export function problemOf(error: unknown): Problem {
   if (error instanceof Problem) return error;
   throw error;
@@ -61,10 +59,9 @@ function unreadable(what: string, problem: Problem): Finding {
   return place === undefined ? finding : { ...finding, place };
 }
 
-/** From this share of a sample on, it is the mapping that is wrong and not some records. */
+/** From this share of bad rows on, the mapping is wrong, not some records. */
 const mappingIsWrong = 0.5;
 
-/** What the first rows of a stream say of its mapping, before a run quarantines all of them. */
 function streamFindings(source: string, sample: StreamSample): Finding[] {
   const { stream, rows, isAll, mapped, skipped, faults, emptyPlaces, problem } = sample;
   const what = `source ${source}, ${stream}`;
@@ -109,7 +106,7 @@ function streamFindings(source: string, sample: StreamSample): Finding[] {
   return [records, ...empty, ...idFindings(what, sample)];
 }
 
-/** Ids that are personal data stand in clear everywhere, and no erasure reaches them. */
+/** Ids that are personal data appear in clear everywhere, and no erasure reaches them. */
 function idFindings(what: string, { stream, personalIds, rows }: StreamSample): Finding[] {
   if (personalIds === undefined) return [];
   const { rows: found, are, expression } = personalIds;
@@ -130,7 +127,6 @@ function idFindings(what: string, { stream, personalIds, rows }: StreamSample): 
   ];
 }
 
-/** Most reasons of one stream that are told. */
 const mostFaults = 5;
 
 function faultText({ records, field, code, message, expected, place }: SampleFault): string {

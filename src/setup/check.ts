@@ -11,28 +11,23 @@ import { counted } from "../report/text.ts";
 import { toChoose } from "../source/problems.ts";
 import { problemOf, sourceFindings } from "./check-streams.ts";
 
-/** What was looked at, and whether it is as it should be. */
 export interface Finding {
   what: string;
   good: boolean;
-  /** Good, and worth a look: nothing is stopped by it. */
+  /** Good, but worth a look. */
   warning?: true;
   kind: "configuration" | "ledger" | "source" | "records" | "service" | "setting";
   detail: string;
-  /** Where it is: a file with line and column, or an address. */
+  /** A file with line and column, or an address. */
   place?: string;
   cure?: string;
 }
 
-/** An id that belongs to nobody: the services answer for it without showing anybody's data. */
+/** An id that does not exist, so that services answer without personal data. */
 const nobody = "crm-sync-check";
-/** What an installation calls that gives people what they bought. */
 export const used: readonly EndpointId[] = ["E2", "E3", "E4", "E5", "E9", "M1", "M5", "M6", "M7", "M9"];
 
-/**
- * Looks at the configuration, the sources and the services without writing anything. Throws where the jobs cannot be
- * made of the configuration.
- */
+/** Writes nothing. Throws if the jobs cannot be built. */
 export async function check(application: Application, signal: AbortSignal): Promise<Finding[]> {
   const findings: Finding[] = [
     { what: "configuration", good: true, kind: "configuration", detail: application.header.file },
@@ -46,7 +41,6 @@ export async function check(application: Application, signal: AbortSignal): Prom
   return findings;
 }
 
-/** Settings that are missing, or are of no use as they are. */
 function settingFindings(application: Application): Finding[] {
   const { config } = application;
   const missing = new Map<string, { row: string; choices: readonly string[]; endpoints: EndpointId[] }>();
@@ -86,7 +80,6 @@ function settingFindings(application: Application): Finding[] {
   return [...findings, ...secretFindings(application), ...accessFindings(application)];
 }
 
-/** Secrets that crm-sync cannot keep well. */
 function secretFindings({ secrets }: Application): Finding[] {
   const written = secrets.literals.map(({ key, place }): Finding => ({
     what: key,
@@ -108,7 +101,6 @@ function secretFindings({ secrets }: Application): Finding[] {
   return [...written, ...short];
 }
 
-/** What would keep people from the pages. */
 function accessFindings({ config, directory, clock }: Application): Finding[] {
   const { tls } = config.serve;
   if (tls === undefined) return [];
@@ -135,7 +127,7 @@ async function serviceFindings(application: Application, signal: AbortSignal): P
       await call();
       return { what, good: true, kind: "service", detail: "answers" };
     } catch (error) {
-      // A refusal in the service's own words shows that it is there and lets us in.
+      // A refusal with a service code proves that the service runs and accepts us.
       if (
         error instanceof ReadFailure &&
         error.kind === "code" &&
@@ -164,7 +156,7 @@ async function serviceFindings(application: Application, signal: AbortSignal): P
   ];
 }
 
-/** What keeps a run from the ledger; one that does not exist yet is made by the first run. */
+/** A missing ledger is fine: the first run creates it. */
 async function ledgerFindings(application: Application): Promise<Finding[]> {
   if (!isThere(application.ledgerPath)) return [];
   const refused = await refusalOf(application);
@@ -183,7 +175,6 @@ async function refusalOf(application: Application): Promise<Problem | undefined>
   }
 }
 
-/** What `init` left to a person in a configuration file and nobody has done yet. */
 function openMarks(file: string): Finding[] {
   const lines = readFileSync(file, "utf8").split("\n");
   const linesOf = (isMeant: (line: string) => boolean): number[] =>
@@ -210,7 +201,6 @@ function openMarks(file: string): Finding[] {
   return [...(chosen.length === 0 ? [] : [columns]), ...(doubts.length === 0 ? [] : [guesses])];
 }
 
-/** Most lines that are named. */
 const mostLines = 20;
 
 function linesText(lines: readonly number[]): string {

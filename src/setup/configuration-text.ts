@@ -11,19 +11,15 @@ import { used } from "./check.ts";
 import type { Proposal, ProposedStream } from "./init-from.ts";
 import { presetNames, readPreset } from "./presets.ts";
 
-/** The environment variable from which a written configuration takes the key that seals passwords of staff. */
 const sealKeyVariable = "SEAL_KEY";
 
-/** What a written configuration calls the source of files. */
 export const sourceOfFiles = "files";
 
-/** A configuration to begin with, and what was guessed in it, by its lines. */
 export interface WrittenConfiguration {
   text: string;
   doubts: { line: number; key: string; text: string }[];
 }
 
-/** A proposed configuration as YAML, with each doubt as a comment where it is. */
 export function proposalText({ source, streams: proposed }: Proposal, zone: string): WrittenConfiguration {
   const inOrder = streams.flatMap((name) => proposed.filter(({ stream }) => stream === name));
   const written = Object.fromEntries(inOrder.map((item) => [item.stream, settingsOf(item)]));
@@ -46,7 +42,6 @@ export function proposalText({ source, streams: proposed }: Proposal, zone: stri
   return finished(document);
 }
 
-/** A configuration with these sources, and what every configuration has. */
 function newDocument(
   sources: Record<string, unknown>,
   { zone, hasStaff }: { zone: string; hasStaff: boolean },
@@ -74,7 +69,6 @@ function newDocument(
   return document;
 }
 
-/** The text of a document, with what has to be asked before the first real order. */
 function finished(document: Document): WrittenConfiguration {
   const text = `${document.toString({ lineWidth: 120, nullStr: "" })}\n${beforeProduction()}`;
   const lines = text.split("\n");
@@ -88,12 +82,10 @@ function finished(document: Document): WrittenConfiguration {
   return { text, doubts };
 }
 
-/** A doubt as a comment; what can be chosen is below it. */
 function doubtComment({ text, notes = [] }: Doubt): string {
   return [` DOUBT: ${text}`, ...notes.map((note) => `   ${note}`)].join("\n");
 }
 
-/** Puts a comment above the key at a path, or above what is in a list there. */
 function comment(document: Document, path: readonly (string | number)[], text: string): void {
   const around: unknown = path.length === 1 ? document.contents : document.getIn(path.slice(0, -1), true);
   const last = path.at(-1);
@@ -113,7 +105,7 @@ function settingsOf({ settings, fields, skip }: ProposedStream): JsonObject {
   };
 }
 
-/** Where the answer to a question that has no default is found. */
+/** Where to find the answer to a question without a default. */
 const whereToAsk: Readonly<Record<string, string>> = {
   productTypes:
     "The mapping gives the type of each product. The provider of the order service has the list; an order that was " +
@@ -121,7 +113,6 @@ const whereToAsk: Readonly<Record<string, string>> = {
   timeUnits: "The mapping gives the unit of each term. The provider of the order service has the list.",
 };
 
-/** The services, and what only their providers know, as comments: the sandbox has its own answers. */
 function beforeProduction(): string {
   const asked = new Map<string, string>();
   const nothing = assumptionSettingsSchema.parse({});
@@ -141,7 +132,6 @@ ${[...asked].map(([key, question]) => `#  # ${question}\n#  ${key}:`).join("\n")
 `;
 }
 
-/** The settings of one service, as comments. */
 function serviceText(key: string, host: string, variable: string, scope: string): string {
   const appKey = key === "orderService" ? "\n#  appKey: your-application-key" : "";
   return `#${key}:
@@ -156,7 +146,6 @@ function serviceText(key: string, host: string, variable: string, scope: string)
 #        scope: ${scope}`;
 }
 
-/** The preset that has the queries for a database of one's own. */
 const ofDatabases = "postgres";
 
 const placeholders: Readonly<Record<DialectName, Record<string, string>>> = {
@@ -165,7 +154,6 @@ const placeholders: Readonly<Record<DialectName, Record<string, string>>> = {
   sqlite: { file: "crm.db" },
 };
 
-/** What has to be looked at in the queries for a database. */
 const doubtsOfDatabases = {
   connection: "where the database is; use an account that can only read",
   zone: "the zone of times that the database keeps without one",
@@ -174,7 +162,7 @@ const doubtsOfDatabases = {
   "streams.staff.query": "the tables and columns of staff",
 };
 
-/** A configuration for a database, with queries to adapt, or for a CRM that has a preset. Throws a Problem for another. */
+/** Throws a Problem for an unknown name. */
 export function templateText(name: string, zone: string): WrittenConfiguration {
   const dialect = dialectNames.find((known) => known === name);
   const presets = presetNames().filter((preset) => preset !== ofDatabases);

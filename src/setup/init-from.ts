@@ -14,19 +14,15 @@ import type { ProposedLines } from "../source/proposal/instances.ts";
 import { proposeMapping, type ProposedField } from "../source/proposal/propose.ts";
 import { lookAtFile, type LookedAt } from "./looked-at.ts";
 
-/** A stream as it is proposed. */
 export interface ProposedStream {
   stream: Stream;
   from: readonly string[];
   settings: JsonObject;
   fields: readonly ProposedField[];
-  /** Which records are left out. */
   skip: ProposedSkip | undefined;
-  /** What is guessed of the list as a whole. */
   doubts: string[];
 }
 
-/** A proposed configuration: its source without its streams, and those. */
 export interface Proposal {
   source: JsonObject;
   streams: ProposedStream[];
@@ -39,8 +35,7 @@ interface ProposalOptions {
 }
 
 /**
- * Looks at files and proposes how to read them. `folder` is where the configuration will be: files are
- * named relative to it. Throws a Problem that names what cannot be read, or what nobody can tell the kind of.
+ * `folder`: where the configuration will be; paths are relative to it. Throws a Problem for an unclear kind of list.
  */
 export async function proposeFrom(
   inputs: readonly string[],
@@ -70,7 +65,7 @@ export async function proposeFrom(
   return { source: { kind: "file", directory: shortPath(folder, directory) }, streams };
 }
 
-/** A list that is ASCII so far may hold more of the encoding of single bytes that the others are in. */
+/** A list that is ASCII so far may contain later characters of the other lists' encoding. */
 function shareEncoding(looked: readonly LookedAt[]): void {
   const encodings = looked.map(({ settings }) => settings["encoding"]);
   const encoding = encodings.find((name) => typeof name === "string" && !name.startsWith("utf-"));
@@ -78,7 +73,6 @@ function shareEncoding(looked: readonly LookedAt[]): void {
   for (const { isAscii, settings } of looked) if (isAscii) settings["encoding"] = encoding;
 }
 
-/** The folder around all files. */
 function directoryOf(looked: readonly LookedAt[]): string {
   const folders = looked.map(({ file }) => dirname(file));
   let [common = resolve(".")] = folders;
@@ -87,10 +81,8 @@ function directoryOf(looked: readonly LookedAt[]): string {
   return common;
 }
 
-/** How many folders up a path may lead before it is written from the root. */
 const mostUp = 2;
 
-/** A folder as a configuration in another one names it. */
 function shortPath(from: string, folder: string): string {
   const path = relative(from, folder) || ".";
   return path.split("/").filter((step) => step === "..").length > mostUp ? folder : path;
@@ -136,13 +128,11 @@ function proposeStream(
   };
 }
 
-/** Lines of orders that are a list inside each order. */
 function linesWithin(stream: Stream, list: LookedAt): ProposedLines | undefined {
   const within = stream === "orders" ? listsOfRows(list.rows)[0] : undefined;
   return within === undefined ? undefined : { name: within.path, columns: columnsOfRows(within.rows).columns };
 }
 
-/** Most columns that are named to a person. */
 const mostNamed = 20;
 
 function named(columns: readonly ColumnFacts[]): string {
@@ -151,18 +141,17 @@ function named(columns: readonly ColumnFacts[]): string {
   return `${paths.slice(0, mostNamed).join(", ")}${more}`;
 }
 
-/** Columns that say who is still there, which nobody should pass over. */
+/** Columns that may say whether a person or record is still active. */
 const saysWhoIsThere =
   /status|state|active|disabled|blocked|deleted|left|leaving|employ|terminat|beschaft|beschaeft|austritt|aktiv|gesperrt/u;
 const mostWords = 6;
 
-/** What the proposed mapping, which has these paths in it, reads nothing of. */
 function unusedColumns(
   read: ReadonlySet<string>,
   columns: readonly ColumnFacts[],
   ofLines: readonly ColumnFacts[],
 ): string[] {
-  // Inside `each`, a path begins at the element of its list.
+  // Inside `each`, a path starts at the list element.
   const isUnused = ({ path }: ColumnFacts): boolean => !read.has(path) && !read.has(path.replace(/^.*\]\./u, ""));
   const own = columns.filter(isUnused);
   const told = own.filter(({ plain, examples }) => saysWhoIsThere.test(plain) && examples.length <= mostWords);
@@ -176,7 +165,6 @@ function unusedColumns(
   ];
 }
 
-/** The paths in an expression: each of its texts, and those in braces in it. */
 function pathsIn(value: Json): string[] {
   if (typeof value === "string")
     return [value, ...value.matchAll(/\{([^{}]+)\}/gu).map(([, path = ""]) => path)].map((path) =>

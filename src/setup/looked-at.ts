@@ -15,25 +15,22 @@ import { readSample } from "../source/reader.ts";
 import { sourceSettingsSchema } from "../source/source-settings.ts";
 import { createSource } from "../source/source.ts";
 
-/** A list that was looked at, and what it most likely holds. */
 export interface LookedAt {
-  /** As the person named it. */
   from: string;
   kind: ListKind;
-  /** Settings of a stream that read it; they name the file without its folder. */
+  /** Settings of a stream that reads the list. They name the file without its folder. */
   settings: JsonObject;
   rows: readonly JsonObject[];
   columns: readonly ColumnFacts[];
   nullTexts: readonly string[];
-  /** Absolute path. */
   file: string;
-  /** A text whose beginning any encoding of single bytes would read alike. */
+  /** The beginning is ASCII, so any single-byte encoding reads it alike. */
   isAscii: boolean;
   doubts: string[];
 }
 
 const sampleRows = 500;
-/** How deep the header of a sheet may be below a title. */
+/** A sheet may have titles above its header. */
 const mostTitleRows = 10;
 
 function kindOf(from: string, name: string, columns: readonly ColumnFacts[]): ListKind {
@@ -47,9 +44,8 @@ function kindOf(from: string, name: string, columns: readonly ColumnFacts[]): Li
   });
 }
 
-/** Looks at the list of a file, or at those of the sheets of a workbook. */
 export async function lookAtFile(from: string, signal: AbortSignal): Promise<LookedAt[]> {
-  // An address may have a password in it: it is not repeated.
+  // An address may contain a password, so the message does not repeat it.
   if (/^[a-z][a-z\d+.-]+:\/\//iu.test(from))
     throw usage(
       "init reads files, and no addresses",
@@ -103,7 +99,6 @@ async function lookAtText(from: string, file: string, signal: AbortSignal): Prom
   };
 }
 
-/** Each sheet whose kind can be told is a list; the others are named as left out. */
 async function lookAtWorkbook(from: string, file: string, signal: AbortSignal): Promise<LookedAt[]> {
   const sheets = await sheetsOf(file);
   const isOnly = sheets.length === 1;
@@ -135,7 +130,6 @@ async function lookAtWorkbook(from: string, file: string, signal: AbortSignal): 
   return found;
 }
 
-/** A sheet from its header on, which may be below a title. */
 async function lookAtSheet(
   file: string,
   sheet: string | undefined,
@@ -153,7 +147,7 @@ async function lookAtSheet(
   return { settings: { files: basename(file) }, rows: [], doubts: [] };
 }
 
-/** Columns of free text, in which unquoted delimiters stand where there are any. */
+/** Free-text columns, which may contain unquoted delimiters. */
 const mayHoldDelimiters = /address|street|remark|comment|note|description|text/u;
 
 function csvOf({ csv }: JsonObject): JsonObject {
@@ -171,7 +165,6 @@ function beginningOf(file: string): Buffer {
   }
 }
 
-/** The beginning of what is compressed, as far as these bytes go; nothing where they are no gzip. */
 function inflated(bytes: Buffer): Buffer {
   try {
     return gunzipSync(bytes, { finishFlush: constants.Z_SYNC_FLUSH }).subarray(0, 1_000_000);
@@ -189,7 +182,7 @@ function jsonOf(from: string, file: string, encoding: string): Json {
   }
 }
 
-/** What a stream needs to be read, whatever it holds: the proposal is made of its rows. */
+/** A valid mapping for reading any list: only the raw rows matter. */
 const anyMapping = {
   id: { value: "1" },
   name: { value: "1" },
@@ -198,7 +191,6 @@ const anyMapping = {
   branchName: { value: "1" },
 };
 
-/** The first rows of a file, read as a run reads them. */
 async function rowsOf(
   directory: string,
   settings: JsonObject,

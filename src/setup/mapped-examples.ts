@@ -10,16 +10,13 @@ import { type SourceItem, readSample } from "../source/reader.ts";
 import type { Source, StreamMapping } from "../source/source.ts";
 import { faultOf, type SampleFault } from "./stream-sample.ts";
 
-/** One record as the source gives it and as it is mapped, with the way of each of its fields. */
 interface MappedExample {
   place: string;
   key: string | undefined;
-  /** The raw form; what nobody may see is described in its place. Undefined where it could not be read. */
+  /** The raw form, with hidden values described. Undefined if unreadable. */
   raw: Json | undefined;
-  /** The canonical record, with described values where they are private. */
   record: Json | undefined;
   fault: SampleFault | undefined;
-  /** The stream leaves it out. */
   skipped: boolean;
   ways: { field: string; kind: string | undefined; expression: Json; reads: FoundAt[]; gives: Json[] }[];
 }
@@ -29,16 +26,13 @@ interface FoundAt {
   values: Json[];
 }
 
-/** Rows by which names in objects are told from data, where the source has so many. */
 const namesBy = 100;
 
-/** Most values of one place that are shown. */
 const mostValues = 3;
 
 /**
- * The first records of a stream, raw and mapped. `key`: those whose raw key or canonical id this is. Personal data, and
- * whatever no mapping reads, is described by type and length unless `showPrivate`, and names in objects that may be
- * data are `*`; secrets are always described.
+ * `key`: only records with this raw key or canonical id. Without `showPrivate`, private and unmapped values appear only
+ * by type and length, and names that may be data as `*`. Secrets are never shown.
  */
 export async function mappedExamples(
   source: Source,
@@ -72,7 +66,6 @@ function isOf(item: SourceItem, key: string, mapping: StreamMapping): boolean {
 
 interface ShownValues {
   ofRaw: (raw: JsonObject) => JsonObject;
-  /** With the names alone that are no data. */
   named: (raw: JsonObject) => JsonObject;
   ofRecord: (record: JsonObject) => Json;
 }
@@ -93,7 +86,6 @@ function shownValues(stream: Stream, ways: readonly Way[], showPrivate: boolean,
   };
 }
 
-/** A raw form in which only the places of `open` are shown as they are. */
 function describeExcept(value: Json, steps: Way["reads"][number], open: ReadonlySet<string>): Json {
   if (open.has(formatRawPath(steps)) && (typeof value !== "object" || value === null)) return value;
   if (Array.isArray(value)) return value.map((item) => describeExcept(item, [...steps, everyElement], open));

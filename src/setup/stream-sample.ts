@@ -9,36 +9,28 @@ import { formatRawPath } from "../source/mapping/path.ts";
 import { type SourceItem, readSample } from "../source/reader.ts";
 import type { Source, StreamMapping } from "../source/source.ts";
 
-/** What the first rows of a stream show of it and of its mapping. */
 export interface StreamSample {
   stream: Stream;
   rows: number;
-  /** All of the list was read: it is no longer than the sample. */
   isAll: boolean;
   mapped: number;
-  /** Left out by the `skip` of the stream. */
   skipped: number;
   faults: SampleFault[];
-  /** Raw places that the mapping reads and that hold nothing in any row. */
   emptyPlaces: EmptyPlace[];
-  /** Ids that are personal data; undefined where they are none. */
   personalIds: PersonalIds | undefined;
   problem: Problem | undefined;
 }
 
-/** A raw place that the mapping reads and that holds nothing in any row of a sample. */
 interface EmptyPlace {
   place: string;
-  /** The target fields that read it. */
   fields: string[];
-  /** A condition or a list of the mapping reads it, and the rows have no such member at all. */
+  /** A condition or list of the mapping reads it, and no row has this member at all. */
   isMissing: boolean;
 }
 
-/** How many rows `check` looks at. */
 const sampleRows = 1_000;
 
-/** Reads the first thousand rows of a stream and maps them. Nothing is kept. */
+/** Maps the first `sampleRows` rows of a stream. Stores nothing. */
 export async function lookAtStream(
   source: Source,
   stream: Stream,
@@ -80,7 +72,6 @@ export async function lookAtStream(
   return finding;
 }
 
-/** `kept`: those that the stream does not skip. */
 function emptyPlaces(
   items: readonly SourceItem[],
   kept: readonly SourceItem[],
@@ -105,16 +96,13 @@ function emptyPlaces(
   }
   return [...fields].map(([place, { steps, fields: readers, decides }]) => {
     const missing = decides ? missingAt(readers.has(skipWay) ? items : kept, steps) : undefined;
-    // What is in a list that the rows lack is told with that list.
+    // Places inside a missing list are reported with that list.
     const isMissing = missing !== undefined && (missing === place || !fields.has(missing));
     return { place: place === "" ? "." : place, fields: [...readers], isMissing };
   });
 }
 
-/**
- * The first member on the way to a place that no row has, where rows have what it would be in. An empty list or null
- * says nothing of its members.
- */
+/** The first missing member on the way to a place, if some row has its parent. An empty list or null proves nothing. */
 function missingAt(items: readonly SourceItem[], steps: Way["reads"][number]): string | undefined {
   const rows = items.flatMap((item) => ("raw" in item ? [item.raw.value] : []));
   const found = (length: number): Json[] => rows.flatMap((row) => valuesAt(row, steps.slice(0, length)));
@@ -124,22 +112,18 @@ function missingAt(items: readonly SourceItem[], steps: Way["reads"][number]): s
   return isIn ? formatRawPath(steps.slice(0, first + 1)) : undefined;
 }
 
-/** An empty list is there: it says that the record has none. */
+/** An empty list is a value: the record has no elements. */
 function isThere(value: Json): boolean {
   return value !== null && value !== "" && !(typeof value === "string" && value.trim() === "");
 }
 
-/** Ids of a sample that are personal data: what they are, and how the mapping gives them. */
 interface PersonalIds {
   rows: number;
   are: "look like e-mail addresses or phone numbers" | "are read from a private field";
   expression: Json;
 }
 
-/**
- * Whether ids of a sample are personal data: most look like an address or a number, or the mapping reads those of people
- * where it reads a private field. Ids stand in clear everywhere and are never erased.
- */
+/** Most ids look like an e-mail address or phone number, or ids of people come from a private field. */
 export function personalIds(
   stream: Stream,
   usable: readonly SourceItem[],
@@ -153,7 +137,7 @@ export function personalIds(
   const hidden = hiddenPlaces(stream, others, formatRawPath);
   const read = inClear(way);
   if (read.length === 0) return undefined;
-  // The number of a customer is often the login of its administrator as well.
+  // For customers this proves nothing: the customer number is often the administrator's login too.
   if (stream === "staff" && read.some((steps) => hidden.has(formatRawPath(steps))))
     return { rows: usable.length, are: "are read from a private field", expression };
   const rows = usable.filter((item) => {
@@ -165,18 +149,17 @@ export function personalIds(
     : { rows, are: "look like e-mail addresses or phone numbers", expression };
 }
 
-/** Why records of a sample cannot be used, said once for all that have the same fault. */
 export interface SampleFault {
   field: string;
   code: string;
   message: string;
   expected: string;
   records: number;
-  /** Where the first of them stands. */
+  /** Of the first such record. */
   place: string;
 }
 
-/** Why a row would go into quarantine; undefined where it can be used; whether its stream leaves it out. */
+/** Why a row would go into quarantine. Undefined if it is usable. */
 export function faultOf(
   item: SourceItem,
   mapping: StreamMapping,

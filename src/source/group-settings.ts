@@ -5,10 +5,8 @@ import { pathSchema } from "./file/file-source-settings.ts";
 import { readsOf } from "./mapping/compile.ts";
 import { pathOf } from "./mapping/path.ts";
 
-/** A name of somebody's own, under which a mapping finds what was put there. */
 const name = z.string().regex(/^[A-Za-z][A-Za-z0-9_]*$/);
 
-/** Rows of one key become one record. */
 export const groupSchema = z
   .strictObject({
     by: pathSchema.meta({
@@ -40,20 +38,18 @@ export type GroupSettings = z.infer<typeof groupSchema>;
 
 type Steps = readonly (string | number)[];
 
-/** The place in a row as its source gives it that a mapping reads, where rows may be grouped. */
+/** The place in a raw row that a mapping reads. With `group`, the mapping reads grouped records instead of rows. */
 export function placeInRecord(steps: Steps, group: GroupSettings | undefined): Steps {
   if (group === undefined) return steps;
   return steps[0] === group.into ? steps.slice(2) : [];
 }
 
-/** What tells which places of the rows of a stream are read. */
 export interface ReadSettings {
   group?: GroupSettings | undefined;
   mapping: JsonObject;
   skip?: Json | undefined;
 }
 
-/** The places of a row that its group, its mapping and the condition beside it read, each with the key that reads it. */
 export function placesRead(stream: Stream, { group, mapping, skip }: ReadSettings): { steps: Steps; key: string }[] {
   const grouping: [string, string][] = group === undefined ? [] : [["by", group.by]];
   for (const [name, path] of Object.entries(group?.fields ?? {})) grouping.push([`fields.${name}`, path]);

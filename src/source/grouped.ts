@@ -14,26 +14,21 @@ import {
   type StagingArea,
 } from "./reader.ts";
 
-/** Rows that become records by their key. */
 interface Grouped {
   settings: GroupSettings;
-  /** Field that identifies a row. One that stands twice is then named. */
   rowKey: string | undefined;
   limits: RecordLimits;
   staging: Staging;
-  /** Reads all rows, of whatever kind. */
   read: (options: ReadOptions) => AsyncGenerator<SourceItem[], ReadOutcome, void>;
 }
 
-/** Parts of the staging area: rows by the key of their record, by their own, and those whose own key stands twice. */
+/** Parts of the staging area: rows by record key, rows by their own key, and rows whose own key is duplicated. */
 const parts = { rows: "#rows", own: "#own", twice: "#twice" } as const;
 
 /**
- * The rows of a reading as records, one for each key: `{ key, NAME: [rows], FIELD: … }`. A record depends on its rows
- * alone and not on the order in which they came: they stand in the order of their own keys, as text, and without these
- * in that of their canonical JSON. Records come in the order of their keys. Everything is staged first: where the rows
- * were not read whole, or so many are gone that it is not believed, there is no record, since one that lacks rows would
- * look like a change. Rows are always read from the beginning: those that changed are a part of a record.
+ * Groups rows by key: `{ key, NAME: [rows], FIELD: … }`. Row order must not change a record, so rows are sorted. An
+ * incomplete or doubted read yields no record: missing rows would look like a change. Never resumes: changed rows are
+ * only a part of a record.
  */
 export async function* readGrouped(
   { settings, rowKey, limits, staging, read }: Grouped,
@@ -81,7 +76,6 @@ export async function* readGrouped(
   }
 }
 
-/** Puts rows into the area; yields what is bad in them, returns their number and how the reading ended. */
 async function* stageRows(
   { by, rowKey }: { by: string; rowKey: string | undefined },
   area: StagingArea,
@@ -123,7 +117,6 @@ async function* stageRows(
   }
 }
 
-/** Names each row whose own key stands twice, and notes the records that it would count in. */
 function* rowsTwice(area: StagingArea, rowKey: string | undefined): Generator<SourceItem, void, void> {
   if (rowKey === undefined) return;
   for (const { key, places, texts } of area.duplicates(parts.own)) {
@@ -144,10 +137,7 @@ interface Row {
   order: string;
 }
 
-/**
- * Makes the record of a key. Undefined where one of its rows stands twice, which is named already: nobody knows how
- * often it counts.
- */
+/** Undefined if one of the rows is a duplicate: it is already reported, and nobody knows how often it counts. */
 function recordMaker(
   { into, fields }: GroupSettings,
   rowKey: string | undefined,
@@ -184,7 +174,7 @@ function recordMaker(
   };
 }
 
-/** What rows say of a field: null where none says anything; the place of one that says something else. */
+/** `value` is null if no row has a value. `differs`: the place of a row with another value. */
 function saidBy(rows: readonly Row[], at: Path): { value: Json; place?: string; differs?: string } {
   let first: { value: Json; place: string; text: string } | undefined;
   for (const { place, value } of rows) {

@@ -15,46 +15,32 @@ import {
   type StagingArea,
 } from "./reader.ts";
 
-/** The header rows that were read, for details that are asked for by them. */
 export type HeaderRows = () => Iterable<StagedRow[]>;
 
-/**
- * A row whose part tells to which header row it belongs, where the row itself does not; or why rows could not be asked
- * for by a header row, which is then no usable record.
- */
+/** `lacking`: why the rows of a header row could not be requested. That header row is then unusable. */
 export type PartItem = FileItem | { row: FileRow & { key: string } } | { lacking: { key: string; message: string } };
 
-/** Name under which is staged why rows could not be asked for; no set of details can have it. */
 const lackingPart = "#lacking";
 
-/** Rows that belong together: those of the records themselves, or one set of their details. */
 export interface JoinedPart {
-  /** Path of the key in a row. */
   key: string;
-  /** Reads the rows; returns why they were not read whole. Header rows are there when details are read. */
+  /** Returns why the read is incomplete. Headers are staged before details are read. */
   read: (headers: HeaderRows) => AsyncGenerator<PartItem[], Problem | undefined, void>;
-  /** These rows are asked for by header rows: nothing is asked for where those were not read whole. */
+  /** Requested per header row. Skipped if the headers were not read completely. */
   chained?: boolean;
-  /** A header row without a row of these is no usable record. */
   required?: boolean;
 }
 
-/** What is joined: one part of headers, and parts of details by the name under which a record holds them. */
 export interface Joined {
   header: JoinedPart;
   details: Readonly<Record<string, JoinedPart>>;
   limits: RecordLimits;
   staging: Staging;
-  /** Only header rows that changed were asked for: what is missing says nothing; details of others are passed over. */
+  /** Only changed header rows were requested: missing rows prove nothing, and details of other rows are ignored. */
   changesOnly?: boolean;
 }
 
-/**
- * Header rows with their detail rows, whatever they are read from, as records that hold each list of details under its
- * name. Everything is staged first; where any part was not read whole, no record is yielded at all, because a record
- * with a part of its lines would look like a change. Nor is one where so many detail rows are gone that they are not
- * believed.
- */
+/** If a part is incomplete, or `distrust` objects, no record is yielded: missing lines would look like a change. */
 export async function* readJoined(
   { header, details, limits, staging, changesOnly = false }: Joined,
   options: ReadOptions,
@@ -101,10 +87,6 @@ export async function* readJoined(
   }
 }
 
-/**
- * Puts the rows of one part into the area; yields what is bad in them, returns their number and why they were not read
- * whole.
- */
 async function* stage(
   part: string,
   { key, read }: JoinedPart,

@@ -5,7 +5,6 @@ import { isDoubtful } from "./mapping/numbers.ts";
 import { parsePath, valueAt } from "./mapping/path.ts";
 import type { BadRecord, FileRow, SourceItem } from "./reader.ts";
 
-/** What a single record may cost. A record beyond a limit is a bad record; the reading goes on. */
 export const recordLimitsSchema = z.strictObject({
   maxBytes: z
     .int()
@@ -23,27 +22,24 @@ export const recordLimitsSchema = z.strictObject({
 });
 export type RecordLimits = z.infer<typeof recordLimitsSchema>;
 
-/** Raw text kept with a bad record, in UTF-16 code units. */
+/** Text kept of a bad record, in UTF-16 code units. */
 const keptText = 65_536;
 
-/** The raw text of a bad record, cut to what is kept, never through a surrogate pair. */
 export function keptTextOf(text: string): string {
   return text.length <= keptText ? text : text.slice(0, keptText).toWellFormed();
 }
 
-/** Why a JSON text is no usable record. */
 interface JsonFault {
   code: "not-json" | "too-deep" | "too-wide" | "duplicate-member";
   message: string;
 }
 
-/** Numbers that a JavaScript number might not hold: 16 digits in a row, many decimals, an exponent, a 0 at the end. */
+/** Numbers that a JavaScript number may change: 16 digits, many decimals, an exponent, a final 0 after the point. */
 const delicateNumber = /\d[\d.]{15}|\d[eE][+-]?\d+\s*(?:[,}\]]|$)|\.\d*[1-9]\d*0\s*(?:[,}\]]|$)/;
 
 /**
- * Parses JSON from outside. Numbers that a JavaScript number would change (beyond 2^53, more than 15 digits, 1e400,
- * 1.10) stay text, exactly as they were written. Refuses what is nested deeper or is wider than the limits, and objects with
- * a member that stands twice, which readers understand differently.
+ * Parses JSON from outside. Numbers that JavaScript would change (beyond 2^53, over 15 digits, 1.10) stay text as
+ * written. Refuses values beyond the limits, and repeated members, which readers understand differently.
  */
 export function parseJson(text: string, limits: RecordLimits): Result<Json, JsonFault> {
   let value: Json;
@@ -62,21 +58,16 @@ export function parseJson(text: string, limits: RecordLimits): Result<Json, Json
   return ok(value);
 }
 
-/**
- * JSON.parse with its numbers as JavaScript has them, for what is too deep to be gone through. Throws a SyntaxError.
- */
+/** `JSON.parse` with ordinary numbers, for values too deep for a reviver. Throws a SyntaxError. */
 export function parseInexact(text: string): Json {
   return parse(text);
 }
 
-/** JSON.parse with its types said exactly: the engine also gives a reviver the text of a primitive value. */
+/** `JSON.parse` with its real types: a reviver also gets the source text of a primitive value. */
 const parse: (text: string, reviver?: (key: string, value: Json, ...context: { source?: string }[]) => Json) => Json =
   JSON.parse;
 
-/**
- * Parses JSON with every number as it was written, and nothing else checked. Throws a SyntaxError for what is no JSON,
- * a RangeError for what is nested too deep to be gone through.
- */
+/** Keeps every number as written; no other checks. Throws a SyntaxError, or a RangeError if it is too deep. */
 export function parseExact(text: string): Json {
   const plain = parse(text);
   if (!delicateNumber.test(text)) return plain;
@@ -86,10 +77,7 @@ export function parseExact(text: string): Json {
   });
 }
 
-/**
- * Whether a number is as it was written. Whole numbers are, also as 2.0. One such as 1.230 stays a number too: as text
- * nobody could tell its point from a mark of thousands.
- */
+/** Whole numbers are exact, also 2.0. 1.230 stays a number too: in text, its point could be a thousands separator. */
 function keepsItsDigits(value: number, source: string): boolean {
   if (!Number.isFinite(value)) return false;
   if (Number.isInteger(value)) return Number.isSafeInteger(value);
@@ -97,7 +85,6 @@ function keepsItsDigits(value: number, source: string): boolean {
   return source.replace(/[eE].*$/, "").replaceAll(/^[-0.]+|\./g, "").length <= 15;
 }
 
-/** The number of members of all objects in a value, or why it is beyond the limits. */
 export function measureJson(
   value: Json,
   limits: Pick<RecordLimits, "maxDepth" | "maxMembers">,
@@ -107,7 +94,7 @@ export function measureJson(
   return fault === undefined ? ok(size.members) : failed(fault);
 }
 
-/** Counts the members of all objects; answers the first fault. Recursion is bounded by `maxDepth`. */
+/** Recursion is bounded by `maxDepth`. */
 function measure(
   value: Json | undefined,
   depth: number,
@@ -138,7 +125,6 @@ function tooWide(found: string, limits: Pick<RecordLimits, "maxMembers">): JsonF
   return { code: "too-wide", message: `${found}; at most ${limits.maxMembers} are allowed` };
 }
 
-/** A row that was staged, as it was. */
 export function parseStaged(text: string, limits: RecordLimits): JsonObject {
   const parsed = parseJson(text, limits);
   if (!parsed.ok || !isJsonObject(parsed.value)) {
@@ -158,7 +144,7 @@ export function* batchesOf<T>(items: Iterable<T>, size: number): Generator<T[], 
   if (batch.length > 0) yield batch;
 }
 
-/** Reads the key of a raw record as text: a text, or a number as it is written. Undefined where there is none. */
+/** Reads the key of a raw record as text: a text, or a number. Undefined if there is no usable key. */
 export function keyReader(path: string): (value: JsonObject) => string | undefined;
 export function keyReader(path: string | undefined): ((value: JsonObject) => string | undefined) | undefined;
 export function keyReader(path: string | undefined): ((value: JsonObject) => string | undefined) | undefined {
@@ -174,7 +160,6 @@ function keyText(value: Json | undefined): string | undefined {
   return value.isWellFormed() && !value.includes("\0") ? value : undefined;
 }
 
-/** A row as a raw record; a bad one where it is no object. */
 export function toItem(
   { place, value }: FileRow,
   keyOf: ((value: JsonObject) => string | undefined) | undefined,

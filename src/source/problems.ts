@@ -1,13 +1,12 @@
 import { exitCodes, messageOf, Problem } from "../base/errors.ts";
 import { UnfitFile } from "../base/regular-file.ts";
 
-/** What keeps a source from being read whole. */
 export type SourceProblemCode = `source.${string}`;
 
-/** The file is not the one that its marker or trailer describes: no row of it is taken in. */
+/** The file does not match its marker or trailer. None of its rows is used. */
 export const notAsMarked = "source.not-as-marked" satisfies SourceProblemCode;
 
-/** A source that was not read whole: it is named, other sources go on, the run ends with exit code 7. */
+/** The source was not read completely. Other sources continue; the run ends with exit code 7. */
 export function sourceProblem(
   code: SourceProblemCode,
   place: string,
@@ -18,7 +17,6 @@ export function sourceProblem(
   return new Problem({ code, message, cure, place, cause, exitCode: exitCodes.sourceDown });
 }
 
-/** The problem behind anything thrown while a file is read. */
 export function fileProblem(thrown: unknown, file: string): Problem {
   if (thrown instanceof Problem) return thrown;
   const code = thrown instanceof Error && "code" in thrown ? String(thrown.code) : "";
@@ -72,5 +70,5 @@ export function fileProblem(thrown: unknown, file: string): Problem {
   );
 }
 
-/** Stands for a column that a person has to name: no list has it. */
+/** Placeholder for a column that a person must choose. */
 export const toChoose = "CHOOSE_A_COLUMN";

@@ -2,38 +2,33 @@ import { z } from "zod";
 import { isJsonObject, type Json, type JsonObject } from "../base/canonical-json.ts";
 import { formatRawPath } from "./mapping/path.ts";
 
-/** What kind of value stands somewhere in a raw record. */
 const valueType = z.enum(["text", "number", "boolean", "object", "list"]);
 type ValueType = z.infer<typeof valueType>;
 
-/**
- * What stands at one place of the rows of a stream. `filled`: in how many rows there is something; null, blank texts
- * and the stream's `nullTexts` are nothing.
- */
+/** `filled`: number of rows with a value here. Null, blank texts and the stream's `nullTexts` are no value. */
 const placeShapeSchema = z.strictObject({ filled: z.int(), types: z.array(valueType) });
 export type PlaceShape = z.infer<typeof placeShapeSchema>;
 
-/** What the first rows of a stream look like, by place: `lines.product`. Positions in lists are left out. */
+/** The shape of a stream's first rows, by place such as `lines.product`. List positions are left out. */
 export const rowShapeSchema = z.strictObject({ rows: z.int(), places: z.record(z.string(), placeShapeSchema) });
 export type RowShape = z.infer<typeof rowShapeSchema>;
 
-/** Most places of a stream that are told apart, and how deep they are looked for. */
 const mostPlaces = 500;
 const deepest = 8;
 
-/** The place of a path whatever list it goes through: one object in place of a list is read the same. */
+/** A path without list positions, so that one object and a list of objects have the same place. */
 export function placeOf(steps: readonly (string | number)[]): string {
   return formatRawPath(steps.filter((step) => typeof step === "string"));
 }
 
-/** Gathers the shape of rows, one by one. Holds places and types, never a value. */
+/** Collects places and types of rows, never a value. */
 export class ShapeOfRows {
   readonly #nullTexts: ReadonlySet<string>;
   readonly #wanted: ReadonlySet<string> | undefined;
   readonly #places = new Map<string, { filled: number; types: Set<ValueType> }>();
   #rows = 0;
 
-  /** `wanted`: the only places that are of interest; all of them by default. */
+  /** `wanted`: the only places to collect. Default: all. */
   constructor(nullTexts: readonly string[], wanted?: ReadonlySet<string>) {
     this.#nullTexts = new Set(nullTexts);
     this.#wanted = wanted;
@@ -93,35 +88,29 @@ export class ShapeOfRows {
   }
 }
 
-/** How the rows of a stream differ from those of its last whole reading, at a place that the mapping reads. */
 interface Drift {
   place: string;
-  /** `empty`: it was filled in most rows and is in none now; `type`: no value is of a type that it had. */
+  /** `empty`: filled in most earlier rows, in no row now. `type`: no value has a type that it had before. */
   what: "empty" | "type";
   before: PlaceShape;
   now: PlaceShape | undefined;
 }
 
-/** How sure one has to be that nothing is empty by chance. */
 interface Judged {
-  /** Rows that are needed before anything is said of all of them. */
   leastRows: number;
-  /** The share of the rows that had a place filled which is not empty by chance. */
+  /** Share of earlier rows that had a value; a place above it is not empty by chance. */
   filled: number;
-  /** Rows that are enough where each of the earlier rows had a place filled, and no row comes after those of now. */
+  /** Enough rows if every earlier row had a value and no more rows follow. */
   leastRowsOfAll: number;
 }
 
-/** Of everything that a list has; of what changed, which may be of one kind. */
+/** `changes` needs more rows, because changed rows may all be of one kind. */
 export const judgedOf: Readonly<Record<"everything" | "changes", Judged>> = {
   everything: { leastRows: 10, filled: 0.5, leastRowsOfAll: 3 },
   changes: { leastRows: 20, filled: 0.9, leastRowsOfAll: 20 },
 };
 
-/**
- * What is suddenly empty or of another type in `now`, at the places that are read now as they were before. Nothing is
- * said of few rows. `isAll`: no more rows come.
- */
+/** Finds places that are suddenly empty or of another type. Few rows prove nothing. `isAll`: no more rows follow. */
 export function driftOf(
   before: RowShape,
   now: RowShape & { isAll: boolean },
@@ -142,45 +131,38 @@ export function driftOf(
   });
 }
 
-/** One difference in words: `the field licences was filled in 40 of 41 rows and is empty in all of 39`. */
+/** For example `licences was filled in 40 of 41 rows and is in none of 39`. */
 export function driftText({ place, what, before, now }: Drift, rows: { before: number; now: number }): string {
   return what === "empty"
     ? `${place} was filled in ${before.filled} of ${rows.before} rows and is in none of ${rows.now}`
     : `${place} was ${before.types.join(" or ")} and is ${now?.types.join(" or ") ?? "nothing"}`;
 }
 
-/** What stands for names that may be data. */
 const anyName = "*";
 
-/** Objects that are needed before names count as fields, and most names of one place. */
 const leastObjects = 3;
 const mostNames = 500;
 
-/** As programs name fields: no address, no number, no name of a person. */
+/** Names as programs write them: no address, no long number, no name of a person. */
 const fieldName = /^[\p{L}_$@#][\p{L}\p{N}_$#:-]{0,59}$/u;
 const longNumber = /\d{5}/;
 
-/** The objects that stand at one place. */
 interface Objects {
   count: number;
-  /** By name in how many of them it is. */
   members: Map<string, number>;
-  /** More names than are told apart. */
   tooMany: boolean;
 }
 
 /**
- * Tells field names from names that are data, such as the addresses in an object with a member for each person. The
- * names of a row are fields. A name in an object inside the row is a field if the mapping reads it. It is also a field
- * if every object at its place has it, they are three at least, and they share half of their names; a name with a blank,
- * an `@` or a long number is no field by this rule. Any other name, and every name behind it, is shown as `*`.
+ * Tells field names from names that are data, such as a member per e-mail address. Fields are names at the top of a
+ * row, and names that the mapping reads. Also names without blank, `@` or long number that all of at least three
+ * objects have, if they share half of their names. Everything else, and everything below it, is shown as `*`.
  */
 export class MemberNames {
   readonly #objects = new Map<string, Objects>();
   readonly #read: ReadonlySet<string>;
   readonly #fields = new Map<string, ReadonlySet<string>>();
 
-  /** `reads`: the raw places that the mapping reads. */
   constructor(reads: readonly (readonly (string | number)[])[]) {
     const read = new Set<string>();
     for (const steps of reads) {
@@ -195,13 +177,13 @@ export class MemberNames {
     this.#gather(row, []);
   }
 
-  /** A row as anybody may see its names: what stands behind those that are no fields is listed at `*`. */
+  /** A row that anybody may see: names that may be data become `*`. */
   shown(row: JsonObject): JsonObject {
     const shown = this.#shown(row, []);
     return isJsonObject(shown) ? shown : {};
   }
 
-  /** Without `steps`, a value behind a name that is no field. */
+  /** `steps` is undefined below a name that is not a field. */
   #shown(value: Json, steps: readonly string[] | undefined): Json {
     if (Array.isArray(value)) return value.map((item) => this.#shown(item, steps));
     if (!isJsonObject(value)) return value;

@@ -22,7 +22,6 @@ const customerMapping = {
   branchName: { value: "Head office" },
 };
 
-/** A mapping as the configuration writes it. Its own compiler checks it, with the path of every mistake. */
 const mappingSchema: z.ZodType<JsonObject> = z.record(z.string(), z.json()).meta({
   description: "Target field → expression; see the reference of the mapping",
   examples: [customerMapping],
@@ -107,7 +106,6 @@ const commonFields = {
     }),
 };
 
-/** The streams of a source, each with the same settings. */
 const streamsOf = <Settings extends z.ZodType>(stream: Settings) =>
   z.strictObject({
     customers: stream.optional().describe("Customers."),
@@ -127,14 +125,14 @@ interface MappedSource {
   streams: Partial<Record<Stream, MappedStream | undefined>>;
 }
 
-/** The tables of a source as their settings say them, without their rows. */
+/** The tables without their rows. */
 export function declaredTables(tables: Record<string, TableSettings>): ReadonlyMap<string, LookupTable> {
   return new Map(
     Object.entries(tables).map(([name, table]) => [name, { columns: columnsOfTable(table), rows: new Map() }]),
   );
 }
 
-/** Shared fields of grouped rows that a mapping reads secrets from: the rows would keep them too. */
+/** Shared fields of grouped rows that a mapping reads as secrets. The rows would keep the secret. */
 function secretsInGroups({ streams: all }: MappedSource): [Stream, string][] {
   return streams.flatMap((stream) => {
     const settings = all[stream];
@@ -145,7 +143,6 @@ function secretsInGroups({ streams: all }: MappedSource): [Stream, string][] {
   });
 }
 
-/** Makes every mistake in a mapping an issue with its own path, so that the configuration can name file and line. */
 function checkMappings(source: MappedSource, context: z.RefinementCtx): void {
   const tables = declaredTables(source.tables);
   let count = 0;
@@ -256,6 +253,5 @@ const sqlSourceSchema = z
   });
 export type SqlSourceSettings = z.infer<typeof sqlSourceSchema>;
 
-/** The settings of one source: `sources.<name>` in the configuration. */
 export const sourceSettingsSchema = z.discriminatedUnion("kind", [fileSourceSchema, httpSourceSchema, sqlSourceSchema]);
 export type SourceSettings = z.infer<typeof sourceSettingsSchema>;

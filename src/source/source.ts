@@ -19,50 +19,35 @@ import { createSqlSource } from "./sql/source.ts";
 import { HeldTables, tableJson } from "./table.ts";
 import { mapWithoutSecrets, readWithoutSecrets, skipWithoutSecrets } from "./without-secrets.ts";
 
-/** The compiled mapping of one stream, with its look-up tables as they are now. */
 export interface StreamMapping {
   map: MapRecord;
-  /** What each field gives where it can be used, also of a record that cannot. */
+  /** The value of each usable field, also for a record that is unusable. */
   gives: GiveFields;
-  /** Whether a raw record is left out; undefined where the stream leaves none out. */
   skip?: SkipRecord | undefined;
-  /** Places of a raw record that hold secrets; blank them with `blankSecrets` in everything that is kept. */
+  /** Places of secrets in a raw record. Blank them with `blankSecrets` before anything is stored. */
   secretPaths: readonly string[];
-  /** How each target field comes to its value. */
   ways: () => readonly Way[];
-  /** Texts that stand for nothing. */
   nullTexts: readonly string[];
-  /** How many entries each look-up table of its source has. */
   tableEntries: Readonly<Record<string, number>>;
-  /**
-   * Changes when the mapping or one of its tables does: as long as it stays, a raw record that is the same maps to the
-   * same.
-   */
+  /** Changes with the mapping or a table. With the same fingerprint, equal raw records map to equal records. */
   fingerprint: string;
-  /** Changes when anything does that says what is asked for, or what becomes of it: see `questionOf`. */
+  /** Changes with everything that affects the request or the records of its rows: see `questionOf`. */
   question: string;
 }
 
-/** A configured source: one place CRM data comes from. */
 export interface Source extends SourceReader {
   readonly name: string;
-  /** The streams it has, in the order in which they depend on each other. */
+  /** In order of dependency. */
   readonly streams: readonly Stream[];
-  /** The zone of its times that say none, where the settings name it. */
+  /** Time zone of times without one, if the settings name it. */
   readonly zone?: string | undefined;
-  /**
-   * Whether the source can be read: its files are there, or its service answers. Reads as little as it can and changes
-   * nothing.
-   */
+  /** Reads as little as possible and changes nothing. */
   check(signal?: AbortSignal): Promise<Problem | undefined>;
-  /** Compiles the mapping of a stream and reads its tables. Throws a Problem when a table cannot be read whole. */
+  /** Throws a Problem if a look-up table is incomplete. */
   mapping(stream: Stream, signal?: AbortSignal): Promise<StreamMapping>;
-  /** For a stream of which only changes can be asked for: how long that may go on until everything is read again. */
+  /** For incremental streams: the longest time between two full reads. */
   fullReadEveryMs(stream: Stream): number | undefined;
-  /**
-   * Its streams were read that belong together. A source that shows them as of one moment lets go of it; what is read
-   * next is read as of a later one.
-   */
+  /** Ends the read of streams that belong together. Releases a snapshot; the next read gets a newer one. */
   endReading(): Promise<void>;
   close(): Promise<void>;
 }
@@ -70,23 +55,18 @@ export interface Source extends SourceReader {
 export interface SourceDeps {
   clock: Clock;
   random: Randomness;
-  /** The secret that a reference such as `env:CRM_TOKEN` or `file:/run/secrets/crm` stands for. */
   secrets: (ref: string) => Promise<string> | string;
-  /** Those of the whole program; by default, those of this source alone. */
+  /** Secrets of the whole program. Default: only those of this source. */
   known?: KnownSecrets | undefined;
   staging: Staging;
-  /** What relative directories are relative to: where the configuration file is. */
   baseDirectory: string;
-  /** Told of each request to a service that ended, with the name of the source. It never throws. */
+  /** Called after each request to a service, with the name of the source. Never throws. */
   onRequest?: ((source: string, seen: SeenRequest) => void) | undefined;
-  /** Where a key stands in the configuration: `crm-sync.yaml:12:7`. By default, the key itself. */
+  /** Position of a key in the configuration: `crm-sync.yaml:12:7`. Default: the key itself. */
   placeOf?: (key: string) => string;
 }
 
-/**
- * Opens a configured source. Nothing is read before the first call. Throws a Problem (`config.mapping`) for a mapping
- * that cannot be compiled.
- */
+/** Opens a source. Reads nothing before the first call. Throws a Problem (`config.mapping`) for a wrong mapping. */
 export function createSource(name: string, settings: SourceSettings, deps: SourceDeps): Source {
   const directory = settings.directory ?? ".";
   const from = isAbsolute(directory) ? directory : resolve(deps.baseDirectory, directory);
@@ -169,7 +149,6 @@ export function createSource(name: string, settings: SourceSettings, deps: Sourc
   };
 }
 
-/** Changes when one of these does, or a table: see `StreamMapping`. */
 function fingerprintOf(
   { skip, ...rest }: Record<"mapping" | "nullTexts" | "namespace" | "skip", Json | undefined>,
   tables: ReadonlyMap<string, LookupTable>,
@@ -181,7 +160,6 @@ function fingerprintOf(
   });
 }
 
-/** Reads a stream; its rows become records by their key where the settings say so. */
 function groupingReader(reader: SourceReader, settings: SourceSettings, staging: Staging): SourceReader["read"] {
   return (stream, options) => {
     const { group, key, limits } = settings.streams[stream] ?? {};
@@ -206,13 +184,10 @@ function openReader(
   }
 }
 
-/** How long something is waited for and how often it is tried says nothing of what is asked for. */
+/** Timeouts, retries and page size limits do not change the request. */
 const patience = /^(?:\w+Timeout(?:Ms)?|maxPageBytes|retries|retryBaseMs|retryMaxMs)$/u;
 
-/**
- * The fingerprint of the question that a stream asks its source: every setting of the stream and of its source, and
- * what its tables hold. As long as it stays, a reading of changes has missed nothing, and one that was cut may go on.
- */
+/** While it stays the same, incremental reads miss nothing, and a cut read may resume. */
 function questionOf({ streams: all, ...source }: SourceSettings, stream: Stream, mapping: string): string {
   const asked = Object.entries(source).filter(([name]) => !patience.test(name));
   return hashOf(toJson({ mapping, own: all[stream], source: Object.fromEntries(asked) }));

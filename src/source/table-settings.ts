@@ -4,7 +4,6 @@ import { valueColumn } from "./mapping/context.ts";
 
 const columnName = z.string().regex(/^[A-Za-z][A-Za-z0-9_]*$/);
 
-/** What every look-up table says of its rows, whatever kind of source they come from. */
 export const tableFields = {
   key: pathSchema.meta({ description: "Field to look up", examples: ["country"] }),
   value: pathSchema
@@ -24,7 +23,6 @@ export const tableFields = {
 };
 export type TableColumns = z.infer<z.ZodObject<typeof tableFields>>;
 
-/** What is wrong with what a table says of its rows. */
 export function checkTable(table: TableColumns, context: z.RefinementCtx): void {
   const { value, columns } = table;
   if (value === undefined && columns === undefined)
@@ -33,7 +31,6 @@ export function checkTable(table: TableColumns, context: z.RefinementCtx): void 
     context.addIssue({ code: "custom", path: ["columns"], message: "empty; a table has one column at least" });
 }
 
-/** The columns of a table whose rows are read. */
 export function namedColumns({ value, columns = {} }: TableColumns): readonly string[] {
   return value === undefined ? Object.keys(columns) : [valueColumn, ...Object.keys(columns)];
 }
@@ -66,11 +63,9 @@ const inlineTableSchema = z
   });
 export type InlineTableSettings = z.infer<typeof inlineTableSchema>;
 
-/** A look-up table of the mapping. */
 export const tableSchema = z.union([inlineTableSchema, fileTableSchema]);
 export type TableSettings = z.infer<typeof tableSchema>;
 
-/** The columns of a table as its settings say it. */
 export function columnsOfTable(settings: TableSettings): readonly string[] {
   if (!("inline" in settings)) return namedColumns(settings);
   const entries = Object.values(settings.inline).filter((entry) => typeof entry === "object");

@@ -14,13 +14,9 @@ import {
   type TableSettings,
 } from "./table-settings.ts";
 
-/** Most entries of a look-up table, which is held in memory. */
 const mostEntries = 1_000_000;
 
-/**
- * The look-up table that rows make. Throws a Problem when they cannot be read whole, one of them cannot be used, or a
- * key stands twice with different values: a table that is half there would change records that are right.
- */
+/** Throws a Problem for an incomplete table: half a table would change correct records. */
 export async function tableOf(name: string, settings: TableColumns, rows: TableRows): Promise<LookupTable> {
   const keyOf = keyReader(settings.key);
   const read = rowReader(settings);
@@ -58,7 +54,6 @@ export async function tableOf(name: string, settings: TableColumns, rows: TableR
   }
 }
 
-/** What a row gives for its key; undefined where nothing stands there. */
 function rowReader(settings: TableColumns): (row: JsonObject) => readonly (string | undefined)[] | undefined {
   const { value, columns = {}, nullTexts } = settings;
   const readers = [...(value === undefined ? [] : [value]), ...Object.values(columns)].map((path) => keyReader(path));
@@ -68,7 +63,6 @@ function rowReader(settings: TableColumns): (row: JsonObject) => readonly (strin
   };
 }
 
-/** The look-up table whose entries stand in the configuration. */
 function inlineTable(settings: InlineTableSettings): LookupTable {
   const columns = columnsOfTable(settings);
   const rows = Object.entries(settings.inline).map(([key, entry]): [string, (string | undefined)[]] => {
@@ -79,7 +73,6 @@ function inlineTable(settings: InlineTableSettings): LookupTable {
   return { columns, rows: new Map(rows) };
 }
 
-/** The rows of a look-up table in files. */
 function rowsOfFiles(
   settings: FileTableSettings,
   options: Pick<ReadFilesOptions, "directory" | "limits" | "signal">,
@@ -94,23 +87,18 @@ function rowsOfFiles(
 
 type Tables = ReadonlyMap<string, LookupTable>;
 
-/**
- * The tables of a source. From the first stream that is read until its reading ends they stay as they are, so that its
- * streams are mapped alike and nobody is asked again; before that they are looked at anew each time.
- */
+/** Tables stay fixed from the first stream read until the reading ends, so that all streams use the same ones. */
 export class HeldTables {
   readonly #settings: Readonly<Record<string, TableSettings>>;
   readonly #directory: string;
   #held: Promise<Tables> | undefined;
   #isKept = false;
 
-  /** `directory` is where files are. */
   constructor(settings: Readonly<Record<string, TableSettings>>, directory: string) {
     this.#settings = settings;
     this.#directory = directory;
   }
 
-  /** Throws a Problem for one that cannot be read whole. */
   async read(signal: AbortSignal | undefined): Promise<Tables> {
     const held = this.#isKept && this.#held !== undefined ? this.#held : this.#read(signal);
     this.#held = held;
@@ -122,7 +110,6 @@ export class HeldTables {
     }
   }
 
-  /** Why they cannot be read whole. */
   async problem(signal: AbortSignal | undefined): Promise<Problem | undefined> {
     try {
       await this.read(signal);
@@ -154,7 +141,6 @@ export class HeldTables {
   }
 }
 
-/** A table as the fingerprint of a mapping has it. */
 export function tableJson({ columns, rows }: LookupTable): JsonObject {
   const entries = [...rows].map(([key, row]): [string, Json] => [key, row.map((text) => text ?? null)]);
   return { columns: [...columns], rows: Object.fromEntries(entries) };

@@ -14,10 +14,8 @@ import {
 } from "./reader.ts";
 
 /**
- * Passes a reading on without the secrets that the source repeats: in records, in what is no record, and in what is
- * said of the reading. A position or a cursor that holds one is not kept, so that the next reading starts without it.
- * Without `keepsText`, the raw text of a bad record is left out: it could hold a secret of a record, at a place that
- * nobody can name, since it could not be read.
+ * Removes secrets that the source repeats. Drops a position or cursor that contains one. Without `keepsText`, drops the
+ * text of bad records: a secret may be anywhere in it.
  */
 export async function* readWithoutSecrets(
   read: (options: ReadOptions) => ReturnType<SourceReader["read"]>,
@@ -65,13 +63,9 @@ function cleanOutcome({ cursor, problem, ...rest }: ReadOutcome, known: KnownSec
   };
 }
 
-/** What stands in a record in the place of a secret, for the second look. */
 const otherSecret = "(another 7 secret)";
 
-/**
- * A mapping that uses no secret. What it makes of a record must be the same whatever stands where the secret was;
- * otherwise a field would be made of a secret or of what replaced it, and the record is of no use.
- */
+/** Maps a record twice, with different texts instead of a secret. Rejects it if a field differs or holds a secret. */
 export function mapWithoutSecrets(map: MapRecord, known: KnownSecrets): MapRecord {
   return (raw) => {
     const mapped = map(raw);
@@ -85,7 +79,6 @@ export function mapWithoutSecrets(map: MapRecord, known: KnownSecrets): MapRecor
   };
 }
 
-/** The same of the question whether a record is left out. */
 export function skipWithoutSecrets(skip: SkipRecord): SkipRecord {
   return (raw) => {
     const skipped = skip(raw);
@@ -104,7 +97,6 @@ function holdsSecret(field: string): Rejection {
   };
 }
 
-/** Which record it is and whose, where the field is none of those that say it. */
 function identityOf(fields: JsonObject, field: string): Partial<Rejection> {
   const told: Partial<Rejection> = {};
   for (const name of ["namespace", "id", "customerNamespace", "customerId"] as const) {
@@ -114,7 +106,6 @@ function identityOf(fields: JsonObject, field: string): Partial<Rejection> {
   return told;
 }
 
-/** A field that the mapping gives otherwise where another text stands for the secret. */
 function dependent(fields: JsonObject, other: ReturnType<MapRecord>): string | undefined {
   if (!other.ok) return other.error.field;
   const others: JsonObject = { ...other.value.record };
@@ -130,7 +121,6 @@ function holdsHidden(value: Json): boolean {
   return false;
 }
 
-/** A raw record with another text where a secret was. */
 function withOther(raw: JsonObject): JsonObject {
   const other = replaced(raw);
   return isJsonObject(other) ? other : raw;
@@ -148,16 +138,12 @@ function replaced(value: Json): Json {
   );
 }
 
-/**
- * Whether a text holds no e-mail address, phone number or token, also where it is written as in an address or, as
- * cursors of services are, in Base64.
- */
+/** Whether a text holds no e-mail address, phone number or token, also URL-encoded or in Base64, as in cursors. */
 export function isClean(text: string): boolean {
   const plain = decodedText(text) ?? text;
   return [text, plain, ...unpacked(plain)].every((one) => scrub(one) === one);
 }
 
-/** What stands in a text as Base64, in either alphabet, where it is text itself. */
 function unpacked(text: string): string[] {
   return [...text.matchAll(/[A-Za-z0-9+/_-]{16,}/gu)].flatMap(([packed]) => {
     const bytes = Buffer.from(packed, "base64url");

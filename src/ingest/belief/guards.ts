@@ -6,8 +6,8 @@ import { driftOf, driftText, judgedOf, placeOf, ShapeOfRows, type RowShape } fro
 import type { StreamMapping } from "../../source/source.ts";
 
 /**
- * Reasons to doubt a read. A person must accept a doubted read before its records are used. If it only has fewer
- * records, they are used, but none counts as deleted. `option` accepts one read on the command line; `audit`: its entry.
+ * Reasons to doubt a read. A person must accept a doubted read before its records are used (`isOfAbsence`: they are
+ * used, but none counts as deleted). `option` accepts one read; `audit` is its audit entry.
  *
  * | guard | doubts a read that | limit |
  * |---|---|---|
@@ -16,8 +16,7 @@ import type { StreamMapping } from "../../source/source.ts";
  * | `changes` | changed one field in too many records | `limits.massChange` |
  * | `shape` | does not have a field that the mapping reads, or has it in another type | in `driftOf` |
  *
- * The reader itself refuses a read that did not reach its end (a marker that is too old, a total that does not fit,
- * bytes of another encoding), with its own problem.
+ * The reader itself refuses an incomplete read: an old marker, a wrong total, bytes of another encoding.
  */
 export const guards = {
   rows: { option: "--accept-shrink", audit: "shrink-accepted" },
@@ -28,7 +27,7 @@ export const guards = {
 export type GuardName = keyof typeof guards;
 export const guardNames = ["rows", "ids", "changes", "shape"] as const satisfies readonly GuardName[];
 
-/** Why a read is doubted, without personal data. `count`: the number that a person gives to accept it. */
+/** `text` has no personal data. `count`: the number that a person gives to accept the read. */
 export interface Doubt {
   guard: GuardName;
   count: number;
@@ -37,7 +36,6 @@ export interface Doubt {
   isOfAbsence?: boolean;
 }
 
-/** A person's acceptance of the next read of a stream, up to a count. */
 export interface Acceptance {
   guard: GuardName;
   source: string;
@@ -45,7 +43,6 @@ export interface Acceptance {
   most: number;
 }
 
-/** How much a person accepts of one stream, for each guard. */
 export type Accepted = Readonly<Record<GuardName, number>>;
 
 export function acceptedOf(acceptances: readonly Acceptance[], source: string, stream: Stream): Accepted {
@@ -59,7 +56,7 @@ export function acceptedOf(acceptances: readonly Acceptance[], source: string, s
   return { rows: most("rows"), ids: most("ids"), changes: most("changes"), shape: most("shape") };
 }
 
-/** While an author tries and changes a mapping, before anything is sent, records are not compared with earlier ones. */
+/** Until something is sent, a mapping is still being tried: records are not compared with earlier ones. */
 export function acceptsTrials(source: string, stream: Stream): Acceptance[] {
   return (["rows", "ids", "changes"] as const).map((guard) => ({ guard, source, stream, most: Infinity }));
 }
@@ -69,12 +66,10 @@ export function acceptsChanges(source: string, stream: Stream): Acceptance[] {
   return [{ guard: "changes", source, stream, most: Infinity }];
 }
 
-/** The first of these doubts that exceeds the accepted count. */
 export function unlessAccepted(doubts: readonly (Doubt | undefined)[], accepted: Accepted): Doubt | undefined {
   return doubts.find((doubt) => doubt !== undefined && doubt.count > accepted[doubt.guard]);
 }
 
-/** A stream that was read. `job`: a job that reads it. */
 interface JudgedStream {
   source: string;
   stream: Stream;
@@ -94,7 +89,6 @@ export function notBelieved(doubt: Doubt, of: JudgedStream): Problem {
   );
 }
 
-/** The command that accepts a read once. */
 export function believing(
   { guard, count }: Pick<Doubt, "guard" | "count">,
   { source, stream, job }: JudgedStream,
@@ -102,29 +96,24 @@ export function believing(
   return `\`crm-sync run ${job ?? "JOB"} ${guards[guard].option} ${source}/${stream}=${count}\` accepts this read once`;
 }
 
-/** The larger of a number and a share of the total, but at most the total. */
 export function limitOf({ floor, share }: { floor: number; share: number }, total: number): number {
   return Math.min(Math.max(floor, Math.ceil(share * total)), total);
 }
 
-/** The number of rows whose shape is compared. */
 const watchedRows = 1_000;
 
 interface WatchedStream {
   source: string;
   stream: Stream;
   mapping: Pick<StreamMapping, "ways" | "nullTexts">;
-  /** The shape of a run's last complete full read; undefined: there is nothing to compare with. */
   before: RowShape | undefined;
   changesOnly: boolean;
-  /** A job that reads the stream, for the command that accepts the difference. */
   job: string | undefined;
   accepted: Accepted;
 }
 
 /**
- * Compares the shape of a reading's first rows at the places that the mapping, its conditions and `skip` read. If a
- * place is suddenly empty or has another type, the reading ends. The CRM probably renamed a field, and each record
+ * Ends the read if a place is suddenly empty or has another type: probably the CRM renamed a field, and every record
  * would seem to have lost it.
  */
 export class DriftWatch {
@@ -166,7 +155,6 @@ export class DriftWatch {
     for (const item of items) if ("raw" in item) this.#seen.see(item.raw.value);
   }
 
-  /** Why this reading must not be used. `isAll`: no more rows come. */
   problem(isAll: boolean): Problem | undefined {
     const { source, stream, before, changesOnly, job, accepted } = this.#watched;
     if (before === undefined) return undefined;

@@ -22,52 +22,45 @@ export interface ReadLimit {
 export interface Suspect {
   code: "id-names-another" | "looks-like-another" | "lines-renumbered" | "line-may-have-moved";
   message: string;
-  /** The customer of the record in the ledger; meanwhile nothing of this customer is removed. */
+  /** The record's customer in the ledger. Nothing of this customer is removed meanwhile. */
   customer: RecordKey;
-  /** The similar record that is missing from the read; meanwhile it does not count as missing. */
+  /** The similar record that is missing from the read. It does not count as missing meanwhile. */
   twin?: RecordKey | undefined;
 }
 
-/** The input for judging a read. */
 export interface JudgedRead {
   stream: Stream;
-  /** Its new and changed rows. */
   staged: StagedRecords;
-  /** It asked for everything (`isWhole`), and it reached its end (`isComplete`). */
+  /** `isWhole`: everything was requested. `isComplete`: the read reached its end. */
   isWhole: boolean;
   isComplete: boolean;
   limits: { newIds: ReadLimit; massChange: ReadLimit };
-  /** The ledger's data to compare it with. */
   ledger: ReturnType<Reading["compared"]>;
 }
 
 export interface Judgement {
-  /** Reasons to use nothing of the read. */
   doubts: readonly Doubt[];
   /** By `formatKey`. */
   suspects: ReadonlyMap<string, Suspect>;
 }
 
-/** An earlier record that a record with another id may be. */
 interface Candidate {
   known: KnownRecord;
-  /** The read's row for the same id. */
   now: MappedRow | undefined;
 }
 
-/** A person with a new id and the earlier one's account: assets pass to the new record, and nothing is removed. */
+/** A person with a new id but the same account: assets pass to the new record, and nothing is removed. */
 function hasSameAccount(now: JsonObject, before: JsonObject): boolean {
   const of = ({ userName, customerId, customerNamespace }: JsonObject) => [userName, customerId, customerNamespace];
   return typeof now["userName"] === "string" && of(now).every((part, at) => part === of(before)[at]);
 }
 
-/** Whether an order has the same lines. Then it is the same order, even if the lines changed. */
+/** An order with the same line ids is the same order, even if the lines changed. */
 function keepsLines({ record: now }: IngestedRecord, { record: before }: KnownRecord): boolean {
   const was = linesOf(before);
   return was.size > 0 && was.size === linesOf(now).size && lineChanges(before, now).lost.length === 0;
 }
 
-/** Whether a record is the same as before: it has the same identity, or it is an order that keeps its lines. */
 function staysItself(stream: Stream, before: KnownRecord, now: IngestedRecord): boolean {
   return identityOf(stream, now.record) === identityOf(stream, before.record) || keepsLines(now, before);
 }
@@ -77,7 +70,6 @@ export function isSuspect(row: MappedRow, waiting: ReadonlyMap<string, Suspect>)
   return key !== undefined && waiting.has(formatKey(key));
 }
 
-/** A row for ingestion: a record that looks like another one goes into quarantine. */
 export function asJudged(row: MappedRow, waiting: ReadonlyMap<string, Suspect>): MappedRow {
   if (!("record" in row)) return row;
   const { rawHash, place, key, raw } = row.record;
@@ -92,22 +84,20 @@ export function asJudged(row: MappedRow, waiting: ReadonlyMap<string, Suspect>):
 }
 
 /**
- * Judges whether a read's rows may be used: not if ids seem to have changed, or one field of very many records. A few
- * records that look like others wait individually. Goes through the staged rows once.
+ * A read is not used if ids seem to have changed, or one field changed in very many records. A few records that look
+ * like others wait individually.
  */
 export class ReadJudge {
   readonly #read: JudgedRead;
   readonly #suspects = new Map<string, Suspect>();
   readonly #changed = new Map<string, number>();
-  /** Lines that orders lost, and lines that each order gained. */
   readonly #lost = new Set<string>();
   readonly #gained: string[][] = [];
   readonly #limit: number;
   #new = 0;
-  /** The number of records that look like others, and such records on the current page. */
   #alike = 0;
   readonly #ofPage = new Set<string>();
-  /** New records with the name of another one that an incremental reading does not include. */
+  /** New records with the name of a record that an incremental read does not include. */
   #namesakes = 0;
 
   constructor(read: JudgedRead) {
@@ -174,11 +164,10 @@ export class ReadJudge {
     this.#ofPage.add(name);
     const isCounted = suspect.code !== "line-may-have-moved";
     if (isCounted) this.#alike += 1;
-    // From the limit on, all are doubted or all are accepted, so later ones need not be listed.
+    // Beyond the limit all are doubted or all are accepted, so later ones need not be listed.
     if (!isCounted || this.#alike <= this.#limit) this.#suspects.set(name, suspect);
   }
 
-  /** Finds records with the earlier values of another record that is missing from the read or has changed. */
   #findTwins(moved: readonly IngestedRecord[], known: ReadonlyMap<string, KnownRecord>): void {
     if (moved.length === 0) return;
     const { stream } = this.#read;
@@ -205,7 +194,6 @@ export class ReadJudge {
     }
   }
 
-  /** Records that did not stay the same, by their earlier identity. */
   #candidatesFor(moved: readonly IngestedRecord[]): Map<string, Candidate[]> {
     const { stream, ledger, staged } = this.#read;
     const found =
@@ -227,7 +215,7 @@ export class ReadJudge {
     return byIdentity;
   }
 
-  /** Doubts new records that replace missing ones. An incomplete read cannot tell which records are missing. */
+  /** New records replace missing ones. Without a full read, nobody knows which records are missing. */
   #turnover(): Doubt | undefined {
     const { limits, isWhole, isComplete, ledger } = this.#read;
     const { total } = ledger;
@@ -266,7 +254,7 @@ export class ReadJudge {
   }
 }
 
-/** Fields besides the name that identify a company or person. Accounts are not used: many are made from the id. */
+/** Accounts are left out: many are made from the id. */
 const otherParts: Record<"customers" | "staff", readonly string[]> = {
   customers: ["address", "adminName", "adminAccount", "adminEmail", "adminMobile"],
   staff: ["mobile"],
@@ -277,10 +265,7 @@ function textOf(record: JsonObject, field: string): string | undefined {
   return typeof value === "string" ? value : undefined;
 }
 
-/**
- * Identifies a record without its id. A customer: by its name in any spelling. A person: by name and mobile, or without
- * a mobile by name and customer. An order: by everything except ids. Undefined if unknown.
- */
+/** Customer: name in any spelling. Person: name and mobile, or name and customer. Order: everything except ids. */
 export function identityOf(stream: Stream, record: JsonObject): string | undefined {
   if (stream === "orders") return contentOf(record);
   const written = textOf(record, "name");
@@ -291,7 +276,7 @@ export function identityOf(stream: Stream, record: JsonObject): string | undefin
   return canonicalJson(mobile === undefined ? [name, record["customerId"] ?? null] : [name, mobile]);
 }
 
-/** Whether all identifying fields of a record changed at once. A name alone proves nothing. */
+/** Whether all identifying fields changed at once. A name alone proves nothing. */
 export function namesAnother(stream: Stream, before: JsonObject, now: JsonObject): boolean {
   if (stream === "orders") return false;
   const changed = (field: string): boolean | undefined => {
@@ -302,7 +287,6 @@ export function namesAnother(stream: Stream, before: JsonObject, now: JsonObject
   return changed("name") === true && others.length > 0 && others.every(Boolean);
 }
 
-/** The contents of an order without ids: equal for two orders with the same contents. */
 function contentOf(record: JsonObject): string {
   const { id: _id, namespace: _namespace, channelOrderId: _number, instances, ...rest } = record;
   const lines = instancesOf(instances).map((line) => contentOfLine(line));
@@ -318,19 +302,17 @@ export function instancesOf(value: Json | undefined): JsonObject[] {
   return Array.isArray(value) ? value.filter((one) => isJsonObject(one)) : [];
 }
 
-/** The lines of an order by id; features and extensions have none. */
+/** By id. Features and extensions have none. */
 export function linesOf(record: JsonObject): Map<string, JsonObject> {
   return new Map(
     instancesOf(record["instances"]).flatMap((line) => (typeof line["id"] === "string" ? [[line["id"], line]] : [])),
   );
 }
 
-/** How the lines of an order changed. */
 export interface LineChanges {
-  /** Ids of lines that only the earlier form has, and ids of lines that only the new form has. */
   lost: string[];
   gained: string[];
-  /** How many lines have a new id and the contents of a lost line. */
+  /** Lines with a new id and the contents of a lost line. */
   renumbered: number;
 }
 
@@ -349,7 +331,6 @@ export function lineChanges(before: JsonObject, now: JsonObject): LineChanges {
   return { lost, gained, renumbered };
 }
 
-/** The fields in which two forms of a record differ; fields of lines as `instances.quantity`. */
 export function changedFields(before: JsonObject, now: JsonObject): string[] {
   const fields = new Set<string>();
   for (const field of new Set([...Object.keys(before), ...Object.keys(now)]))

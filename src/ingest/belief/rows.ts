@@ -3,14 +3,10 @@ import type { EarlierRead } from "../../ledger/records/source-reads.ts";
 import { groupedRecords, groupedRows, headerRows, type ReadOutcome } from "../../source/reader.ts";
 import { unlessAccepted, type Accepted, type Doubt } from "./guards.ts";
 
-/**
- * A source with fewer rows than `few` may lose `believedOfFew` rows, whatever their share: one of five is 20 %. It may
- * never lose all rows.
- */
+/** Below `few` rows, a source may lose `believedOfFew`: one of five is already 20 %. It may never lose all. */
 const few = 20;
 const believedOfFew = 2;
 
-/** Doubts a complete read that lost `share` of its rows, or more, since an earlier one. */
 function shrinkage(
   { now, before, what }: { now: number; before: number; what: string },
   share: number,
@@ -26,17 +22,15 @@ function shrinkage(
   return { guard: "rows", count: lost, text };
 }
 
-/** Counts with special names that no set of details can have. */
 const countedAs = new Map([
   [headerRows, "header rows"],
   [groupedRows, "rows"],
   [groupedRecords, "records that rows are grouped into"],
 ]);
 
-/** The prefix of look-up tables in counts: no set of details can have such a name. */
+/** Prefix of look-up tables in counts. No set of details can have such a name. */
 const tableMark = "#table ";
 
-/** The entry counts of look-up tables, in the form of a read's details. */
 export function tableCounts(tables: Readonly<Record<string, number>>): Record<string, number> {
   return Object.fromEntries(Object.entries(tables).map(([name, entries]) => [`${tableMark}${name}`, entries]));
 }
@@ -46,20 +40,17 @@ function called(name: string): string {
   return countedAs.get(name) ?? `rows of ${name}`;
 }
 
-/** The counted sets of rows of an earlier read, without look-up tables. */
 function setsOf(counts: Readonly<Record<string, number>>): string[] {
   return Object.keys(counts).filter((name) => !name.startsWith(tableMark));
 }
 
-/** Whether the rows of an earlier read were joined or grouped, so that each set is compared separately. */
 function hasSets({ details }: EarlierRead): boolean {
   return details !== null && setsOf(stored<Record<string, number>>(details)).length > 0;
 }
 
 /**
- * The same for each set of joined or grouped rows, and for each look-up table. A record without its detail rows looks
- * shorter, and detail rows without header rows are unusable. If joined rows are now grouped, or the reverse, the reads
- * share no set: then their records are compared.
+ * A record without its detail rows looks shorter, and detail rows without header rows are unusable. If joined rows are
+ * now grouped, or the reverse, no set is shared; then record counts are compared.
  */
 export function detailShrinkage(
   details: Readonly<Record<string, number>>,
@@ -81,7 +72,6 @@ export function detailShrinkage(
     .filter((doubt) => doubt !== undefined);
 }
 
-/** Doubts a read that lost rows, or entries of its look-up tables. `rows`: the rows of all its parts. */
 export function lostRows(
   outcome: Pick<ReadOutcome, "complete" | "full" | "details">,
   counts: { rows: number; details: Readonly<Record<string, number>>; tables: Readonly<Record<string, number>> },

@@ -1,12 +1,12 @@
 import { isJsonObject, type Json } from "../../base/canonical-json.ts";
 
-/** How urgent a state is, the least urgent first. */
+/** Least urgent first. */
 export const severities = ["notice", "warning", "critical"] as const;
 export type Severity = (typeof severities)[number];
 
 /**
- * The kinds of alert. `critical`: the program does not do its work, or the result is unknown. `warning`: a person must
- * decide or correct something. `notice`: something waits, and ends by itself when its cause does.
+ * `critical`: the program does not do its work, or a result is unknown. `warning`: a person must decide or correct
+ * something. `notice`: something waits, and ends by itself with its cause.
  */
 const kinds = {
   "does-not-balance": { severity: "critical", many: "runs do not balance" },
@@ -45,23 +45,20 @@ export function severityOf(kind: AlertKind): Severity {
   return kinds[kind].severity;
 }
 
-/** The text after a number: `holds wait for approval`. */
 export function manyOf(kind: AlertKind): string {
   return kinds[kind].many;
 }
 
 /** A state that needs a person. People are notified when it starts, grows and ends. */
 export interface Alert {
-  /** The same state has the same key in every run, such as `hold:h-0b3c5d7e` or `source-down:crm`. */
+  /** The same state has the same key in every run: `hold:h-0b3c5d7e`, `source-down:crm`. */
   key: string;
   kind: AlertKind;
-  /** One sentence. No personal data and no secret: ids, counts and names of sources only. */
+  /** One sentence without personal data or secrets: only ids, counts and names of sources. */
   summary: string;
-  /** The next step, such as a command. */
   cure: string;
-  /** How many things have this state; default: 1. If it grows, people are notified again. */
+  /** Default: 1. If it grows, people are notified again. */
   count?: number;
-  /** The path of the page that shows it; default: the page of today. */
   page?: string;
 }
 
@@ -69,13 +66,11 @@ export function countOf(alert: Alert): number {
   return alert.count ?? 1;
 }
 
-/** A state in the form that the ledger keeps. */
 export function bodyOf(alert: Alert): Json {
   const { kind, summary, cure, page } = alert;
   return { kind, summary, cure, count: countOf(alert), ...(page === undefined ? {} : { page }) };
 }
 
-/** Reads a state from the ledger's form. */
 export function fromBody(key: string, body: Json): Alert {
   const fields = isJsonObject(body) ? body : {};
   const text = (value: Json | undefined): string => (typeof value === "string" ? value : "");

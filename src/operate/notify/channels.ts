@@ -9,28 +9,22 @@ import type { Interest } from "./due.ts";
 import { toMail } from "./mail.ts";
 import type { AlertMessage } from "./message.ts";
 
-/** What channels need for a delivery. */
 export interface ChannelDependencies {
   logger: Logger;
-  /** The configured mail server, if any. */
   mail: MailSettings | undefined;
-  /** Resolves a reference such as `env:NAME`. */
   secret: (reference: string) => string;
   known: KnownSecrets;
 }
 
-/** A delivered message. `partly`: why some recipients did not get it. */
 export interface Delivered {
   partly?: string;
 }
 
-/** A channel for alerts. The ledger keeps its deliveries under its name. */
 export interface Channel extends Interest {
   name: string;
   settings: ChannelSettings | { kind: "log" };
 }
 
-/** The log, and each of `alerts.channels`. */
 export function channelsOf({ channels }: Pick<AlertSettings, "channels">): Channel[] {
   return [
     { name: "log", settings: { kind: "log" } },
@@ -41,7 +35,7 @@ export function channelsOf({ channels }: Pick<AlertSettings, "channels">): Chann
   ];
 }
 
-/** Delivers a message once by a channel. Throws if nobody got it; `reasonOf` gives the reason for display. */
+/** Delivers a message once. Throws if nobody got it; `reasonOf` gives the reason for display. */
 export async function deliver(
   message: AlertMessage,
   { settings }: Channel,
@@ -59,7 +53,7 @@ export async function deliver(
   }
 }
 
-/** Why a delivery failed, without secrets and without the addresses of people that servers often repeat. */
+/** Why a delivery failed, without secrets and people's addresses, which servers often repeat. */
 export function reasonOf(thrown: unknown, known: KnownSecrets): string {
   return scrub(known.words(messageOf(thrown)))
     .replaceAll(/\s+/gu, " ")

@@ -15,7 +15,7 @@ import type { NotifyDependencies } from "./tell.ts";
 
 type Settings = Pick<Config, "alerts" | "mail" | "serve">;
 
-/** What telling people needs of the configuration. */
+/** The part of `NotifyDependencies` that the configuration gives. */
 export function tellingSettings({
   alerts,
   mail,
@@ -30,7 +30,7 @@ export function tellingSettings({
   };
 }
 
-/** Throws all that does not fit together of who is told of what, and by which channels. */
+/** Throws all mistakes of the alert settings together. */
 export function requireAlertSettings(config: Settings, jobs: readonly Pick<BoundJob, "id">[]): void {
   const { alerts, mail } = config;
   const problems: Problem[] = [];
@@ -73,7 +73,7 @@ function mistake(key: string, what: string, cure: string): Problem {
   });
 }
 
-/** The open issues of the last look, who was notified of each by which channel, and the state of the channels. */
+/** Open issues of the last run, who was notified by which channel, and the state of the channels. */
 export async function alertsNow(
   application: Pick<Application, "config">,
   inquiry: Pick<Inquiry, "alerts">,
@@ -114,20 +114,14 @@ export async function alertsNow(
   };
 }
 
-/** What a channel answered to a test message. */
 interface TestedChannel {
   channel: string;
   kind: string;
-  /** Why it did not deliver; null where it did. */
   problem: string | null;
-  /** What of it was not delivered although it was to others. */
   partly: string | null;
 }
 
-/**
- * Sends a test message by each channel, or by the one that is named, and keeps nothing of it. No dead man's switch is
- * called: that would say that a run was good.
- */
+/** Stores nothing. Calls no dead man's switch: that would report a good run. */
 export async function testAlerts(application: Application, named: string | undefined): Promise<TestedChannel[]> {
   const { channels, mail, publicUrl } = tellingSettings(application.config);
   const chosen = channels.filter(({ name }) => named === undefined || name === named);

@@ -4,7 +4,6 @@ import type { AlertStore } from "./tell.ts";
 import { type ChannelDependencies, reasonOf } from "./channels.ts";
 import type { DeadMansSwitch } from "../notify-settings.ts";
 
-/** Whether a switch is called after this run. */
 function isGoodRun(
   { jobs, goodExits }: Pick<DeadMansSwitch, "jobs" | "goodExits">,
   run: { job: string; exitCode: ExitCode; state: string },
@@ -13,11 +12,7 @@ function isGoodRun(
   return (jobs === undefined || jobs.includes(run.job)) && goodExits.some((code) => code === run.exitCode);
 }
 
-/**
- * Calls the dead man's switches for which a run is good enough. A failed call is logged, the ledger records since when,
- * and the other switches are still called. Returns whether any switch failed newly or recovered, so that people must be
- * notified.
- */
+/** Failures are logged and recorded. Returns whether a switch newly failed or recovered: then people are notified. */
 export async function callSwitches(
   switches: readonly DeadMansSwitch[],
   run: { job: string; exitCode: ExitCode; state: string },

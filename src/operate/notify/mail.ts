@@ -5,17 +5,14 @@ import { Unreached } from "../webhook.ts";
 import type { ChannelDependencies, Delivered } from "./channels.ts";
 import { headlineOf, plain, type AlertMessage } from "./message.ts";
 
-/** A message. It only has ids and counts, because it passes through other servers. */
+/** Only ids and counts, because it passes through other servers. */
 interface Mail {
   to: readonly string[];
   subject: string;
   text: string;
 }
 
-/**
- * Sends a message once through the configured mail server, and returns how many recipients the server refused. Throws
- * an Error with the server's answer if it refused all of them, and after the time-out. The Error has no password.
- */
+/** Throws an Error without the password if all recipients were refused, and after the time-out. */
 async function submitMail(
   { host, port, tls, user, password, from, timeoutMs }: MailSettings,
   mail: Mail,
@@ -42,9 +39,6 @@ async function submitMail(
   }
 }
 
-/**
- * Sends a message to each recipient. A refused recipient is reported. The others still get the message, and only once.
- */
 export async function toMail(
   message: AlertMessage,
   { to }: { to: readonly string[] },
@@ -59,10 +53,10 @@ export async function toMail(
   return refused === 0 ? {} : { partly: `${refused} of ${to.length} recipients were refused` };
 }
 
-/** The steps of a mail conversation; each may take the time-out. */
+/** Steps of a mail conversation. Each may take the time-out. */
 const mostSteps = 6;
 
-/** A server that sends a little again and again never reaches the silence time-out, and would block the run. */
+/** A server that keeps sending a little never reaches the silence time-out, and would block the run. */
 async function tooLong(ms: number): Promise<never> {
   const signal = AbortSignal.timeout(ms);
   return await new Promise((_resolve, reject) => {
@@ -70,12 +64,11 @@ async function tooLong(ms: number): Promise<never> {
   });
 }
 
-/** Whether the server answered with an error, and did not just stay silent. */
 function isAnswer(thrown: unknown): boolean {
   return thrown instanceof Error && "responseCode" in thrown && typeof thrown.responseCode === "number";
 }
 
-/** Fixed words, a count and the name of the instance, because a header must have nothing from a record. */
+/** Only fixed words, a count and the instance name: a header must contain nothing from a record. */
 function subjectOf(message: AlertMessage): string {
   return `crm-sync, ${plain(message.instance)}: ${headlineOf(message)}`;
 }

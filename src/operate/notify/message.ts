@@ -2,31 +2,25 @@ import { pageLink, pagePath } from "../../report/page-links.ts";
 import { type Alert, type AlertKind, type Severity, countOf, manyOf, severityOf } from "./alert.ts";
 import type { AlertEvent, Change } from "./due.ts";
 
-/** One message about all states of one kind that started, grew, ended or were due for a reminder together. */
 export interface AlertMessage extends Omit<Alert, "page"> {
   event: AlertEvent | "test";
   severity: Severity;
-  /** The sender: the name of this instance, and its ledger. */
   instance: string;
   count: number;
-  /** The page that shows it, if the configuration has the public address of the pages. */
   link?: string;
-  /** The first few states of the message, if it has several. */
   states: { key: string; summary: string; cure: string; link?: string }[];
-  /** When the oldest of the states started, ISO instant. */
+  /** Start of the oldest state, ISO instant. */
   since: string;
-  /** When this message was made, ISO instant. */
+  /** ISO instant. */
   at: string;
 }
 
-/** The sender, the time, and the address of the pages. */
 interface Speaker {
   instance: string;
   at: string;
   publicUrl: string | undefined;
 }
 
-/** The same, with the function that completes suggested commands. */
 interface Teller extends Speaker {
   suggested: (text: string) => string;
 }
@@ -44,7 +38,6 @@ export function groupsOf(changes: readonly Change[]): Change[][] {
   return [...groups.values()];
 }
 
-/** One message for changes with the same event and kind. */
 export function composed(standing: readonly Change[], { instance, at, publicUrl, suggested }: Teller): AlertMessage {
   const changes = standing.map((change) => {
     return { ...change, alert: { ...change.alert, cure: suggested(change.alert.cure) } };
@@ -81,7 +74,6 @@ function said(
   return { summary: event === "reminder" ? `this still stands: ${summary}` : summary, cure };
 }
 
-/** A message for testing a channel. */
 export function testMessage({ instance, at, publicUrl }: Speaker): AlertMessage {
   return {
     key: "test",
@@ -109,7 +101,7 @@ const eventWords: Record<AlertMessage["event"], string> = {
 
 const kindWords = (kind: AlertKind): string => kind.replaceAll("-", " ");
 
-/** `ended: hold (3)`, for a subject or a headline. It only has fixed words and a number. */
+/** For example `ended: hold (3)`. Only fixed words and a number, for a subject. */
 export function headlineOf({ event, kind, count }: AlertMessage): string {
   return event === "test" ? "test" : `${eventWords[event]}: ${kindWords(kind)} (${count})`;
 }

@@ -7,7 +7,6 @@ import { dueFor, type Change, type Standing, type Told } from "./due.ts";
 import { composed, groupsOf, type AlertMessage } from "./message.ts";
 import { type ChannelDependencies, deliver, reasonOf, type Channel } from "./channels.ts";
 
-/** The part of the ledger that keeps alerts. */
 export type AlertStore = Pick<
   Ledger["schedule"],
   | "alerts"
@@ -24,29 +23,22 @@ export type AlertStore = Pick<
 export interface NotifyDependencies extends ChannelDependencies {
   clock: Clock;
   channels: readonly Channel[];
-  /** The names of the configured dead man's switches. */
   switches: readonly string[];
-  /** The time after which open states are reported again; undefined: never. */
   remindAfterMs: number | undefined;
-  /** The public address of the pages. */
   publicUrl: string | undefined;
-  /** The sender: the name of this instance, and its ledger. */
   instance: string;
-  /** Completes the commands that a text suggests. */
   suggested: (text: string) => string;
   store: AlertStore;
 }
 
-/** A delivered message, with its channel. */
 interface DeliveredMessage {
   channel: string;
   message: AlertMessage;
 }
 
 /**
- * Sends each channel's unreported changes of the states in `now`: started, grew, ended, or due for a reminder, with one
- * message for each kind. Channels are independent: a failed message is logged, and its channel sends it again at the
- * next call. Never rejects because of a delivery. Returns the delivered messages.
+ * Channels are independent: after a failure a channel sends the message again at the next call. Never rejects because
+ * of a delivery.
  */
 export async function notifyChanges(
   now: readonly Alert[],
@@ -62,7 +54,6 @@ export async function notifyChanges(
   return delivered.flat();
 }
 
-/** Replaces the stored states by the current ones; each keeps the time when it was first seen. */
 async function standingNow(now: readonly Alert[], store: AlertStore): Promise<Standing[]> {
   const alerts = [...new Map(now.toReversed().map((alert) => [alert.key, alert])).values()].toReversed();
   await store.standAlerts(alerts.map((alert) => ({ key: alert.key, body: bodyOf(alert) })));
@@ -134,7 +125,7 @@ async function noteHealth(
     await store.clearDelivery("channel", name);
 }
 
-/** `stop`: nobody answered, and each further message would wait as long. A refused message does not stop the others. */
+/** `stop`: no answer, so each further message would wait as long. A refused message does not stop the others. */
 async function delivers(
   message: AlertMessage,
   channel: Channel,

@@ -8,13 +8,11 @@ import type { Problem } from "../../base/errors.ts";
 import { openRegular } from "../../base/regular-file.ts";
 import { notAsMarked, sourceProblem } from "../problems.ts";
 
-/** A file that is there, as it was when the reading began. */
 export interface OpenedFile {
-  /** Absolute path. */
   path: string;
-  /** The source's directory, out of which no link leads. */
+  /** The source's directory. No link may lead out of it. */
   folder: string;
-  /** The name people know it by: as configured, relative to the source's directory. */
+  /** Name for people: as configured, relative to the source's directory. */
   name: string;
   gzip: boolean;
   encoding: string;
@@ -22,17 +20,14 @@ export interface OpenedFile {
   expected: Expected;
 }
 
-/** What a marker says of its file. */
 export interface Expected {
-  /** Number of its rows. */
   rows?: number;
-  /** SHA-256 of its bytes as they are on disk, in small hexadecimal letters. */
+  /** SHA-256 of the bytes on disk, in lower-case hexadecimal. */
   sha256?: string;
 }
 
 const chunkBytes = 262_144;
 
-/** What tells one state of a file from another. */
 interface FileState {
   size: number;
   modified: number;
@@ -45,10 +40,8 @@ export async function stateOf(path: string): Promise<FileState> {
 }
 
 /**
- * The bytes of a file as UTF-8 without a byte order mark. Throws a Problem before the first byte where they are not
- * those that the marker of the file expects or are UTF-8 under another name, at the end when the file was changed
- * meanwhile, and in the middle for a byte that the declared encoding does not have; bytes of a UTF-8 file are passed on
- * unchecked.
+ * Throws a Problem if the file does not match its marker, is undeclared UTF-8, has bytes outside its encoding, or
+ * changed meanwhile. Bytes of a UTF-8 file pass unchecked.
  */
 export async function* readUtf8(file: OpenedFile, signal: AbortSignal | undefined): AsyncGenerator<Buffer, void, void> {
   await requireExpected(file, signal);
@@ -69,14 +62,13 @@ function declaredWrong({ name, encoding }: OpenedFile, { line, byte }: FirstChar
   );
 }
 
-/** The file is there, and is not the one that its marker is of: nothing of it is to be taken in. */
 export function notAsExpected(name: string, what: string): Problem {
   const cure = "Wait until the export has ended, or export the file and its marker again.";
   const message = `The file ${name} does not match its marker: ${what} than the marker says.`;
   return sourceProblem(notAsMarked, name, message, cure);
 }
 
-/** Throws a Problem if the file was changed since it was found, or its bytes are not those that its marker expects. */
+/** Throws a Problem if the file changed since it was found or does not match the SHA-256 of its marker. */
 export async function requireExpected(file: OpenedFile, signal: AbortSignal | undefined): Promise<void> {
   await requireUnchanged(file);
   const { sha256 } = file.expected;
@@ -84,7 +76,6 @@ export async function requireExpected(file: OpenedFile, signal: AbortSignal | un
     throw notAsExpected(file.name, "it has another SHA-256");
 }
 
-/** Throws a Problem if the file was changed since it was found. */
 export async function requireUnchanged({ path, name, state }: OpenedFile): Promise<void> {
   const now = await stateOf(path);
   if (now.size === state.size && now.modified === state.modified && now.inode === state.inode) return;
@@ -114,7 +105,7 @@ async function* chunksOf(file: OpenedFile, signal: AbortSignal | undefined): Asy
   for await (const chunk of stream) if (Buffer.isBuffer(chunk)) yield chunk;
 }
 
-/** The bytes without the mark of UTF-8. Throws a Problem where they are in another encoding than the file is declared in. */
+/** Without the byte order mark of UTF-8. Throws a Problem if the file is UTF-16 and declared differently. */
 async function* checkedStart(file: OpenedFile, signal: AbortSignal | undefined): AsyncGenerator<Buffer, void, void> {
   let start = Buffer.alloc(0);
   let started = false;
@@ -172,27 +163,23 @@ async function* decoded(chunks: AsyncIterable<Buffer>, file: OpenedFile): AsyncG
   if (rest.length > 0) yield rest;
 }
 
-/** Where the first character beyond ASCII is; both count from 1. */
+/** The first character beyond ASCII. Both count from 1. */
 interface FirstCharacter {
   line: number;
   byte: number;
 }
 
-/**
- * Bytes may look like UTF-8 by chance: pairs of a Chinese, Japanese or Korean encoding, or "É®" of one of single bytes,
- * which is a phonetic letter in UTF-8. So many never do.
- */
+/** Fewer characters may look like UTF-8 by chance, such as "É®" in a single-byte encoding. */
 const fewest = 10;
 
-/** A byte that begins an accented, Greek or Cyrillic letter, or what takes three bytes: one of these is no chance. */
+/** First byte of an accented, Greek or Cyrillic letter, or of a character of three or more bytes: proof of UTF-8. */
 function beginsUsual(byte: number): boolean {
   return (byte >= 0xc2 && byte <= 0xc5) || (byte >= 0xce && byte <= 0xd1) || byte >= 0xe0;
 }
 
 /**
- * Where UTF-8 begins in bytes that are declared in another encoding, if they are UTF-8: something is beyond ASCII, and
- * all of it is valid UTF-8. Text in an encoding of single bytes is hardly ever so, and the wrong encoding would make other
- * characters of it without any error. Reads no further than the first byte that shows the declaration to be right.
+ * Finds UTF-8 declared as another encoding: it has characters beyond ASCII, all valid UTF-8. The wrong encoding would
+ * change them without an error.
  */
 export async function undeclaredUtf8(
   chunks: AsyncIterable<Buffer> | Iterable<Buffer>,
@@ -228,16 +215,12 @@ function newlinesIn(bytes: Buffer): number {
   return count;
 }
 
-/** The encodings of two bytes a character, as settings name them. */
 const encodings = ["utf-16le", "utf-16be"] as const;
 
-/** So many times as many characters of ASCII as in the other order of bytes make an encoding certain. */
+/** One byte order must give this many times more ASCII characters than the other. */
 const certain = 10;
 
-/**
- * Which encoding of two bytes a character a text is in, by its beginning: by its mark, or by the zero bytes that no other text has.
- * Undefined where it is in none, or nobody can be certain.
- */
+/** By its mark, or by zero bytes, which no other text has. Undefined if unsure. */
 export function utf16Of(beginning: Buffer): (typeof encodings)[number] | undefined {
   if (beginning.length < 2) return undefined;
   const mark = beginning.readUInt16BE();
@@ -252,7 +235,6 @@ export function utf16Of(beginning: Buffer): (typeof encodings)[number] | undefin
   return big > certain * little ? "utf-16be" : undefined;
 }
 
-/** Passes bytes on and knows whether they are UTF-8 until then. */
 export class Utf8Watch {
   #rest: Buffer = Buffer.alloc(0);
   isUtf8 = true;
@@ -276,12 +258,11 @@ export class Utf8Watch {
 
 const isContinuation = (byte: number): boolean => (byte & 0xc0) === 0x80;
 
-/** Bytes of the character that begins with this byte. */
 function characterLength(byte: number): number {
   return byte >= 0xf0 ? 4 : byte >= 0xe0 ? 3 : byte >= 0xc0 ? 2 : 1;
 }
 
-/** Bytes at the end that may be the beginning of a character. */
+/** Number of bytes at the end that may begin a character. */
 function incompleteTail(bytes: Buffer): number {
   for (let back = 1; back <= Math.min(3, bytes.length); back += 1) {
     const byte = bytes[bytes.length - back] ?? 0;

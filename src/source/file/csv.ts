@@ -9,24 +9,20 @@ import { Utf8Watch } from "./bytes.ts";
 import type { CsvSettings } from "./file-source-settings.ts";
 import { HeadedRows } from "./headed-rows.ts";
 
-/** Longer than any first line that names a delimiter. Bytes. */
+/** Bytes. No first line that names a delimiter is longer. */
 const longestNaming = 64;
 
-/** A first line such as `sep=;`, as spreadsheets write and read it: the delimiter that it names, and its length in bytes. */
+/** A first line such as `sep=;`, as spreadsheets write it: its delimiter, and its length in bytes. */
 export function namedDelimiter(beginning: string): { delimiter: string; bytes: number } | undefined {
   const [line, delimiter] = /^"?sep=([^\r\n"]{1,8})"?(?:\r\n|\n|\r)/iu.exec(beginning) ?? [];
   return line === undefined || delimiter === undefined ? undefined : { delimiter, bytes: Buffer.byteLength(line) };
 }
 
-/** After so many broken quotes the file is not what it is declared to be. */
 const mostBrokenQuotes = 1_000;
 
 /**
- * The rows of a CSV file as objects of texts, named by the header. Rows with another number of fields, with bytes that
- * are no UTF-8 or with a quote in the wrong place are bad records; where a broken quote may have swallowed rows, the
- * file also counts as not read whole. So it does when its last line does not end: half a field looks like a whole one,
- * so that row is kept back. Without one of `columns`, which somebody reads, no row is yielded: a field that is gone
- * would look empty.
+ * The file is incomplete if a broken quote may hide rows, or if the last line has no end: that row is dropped, as half
+ * a field looks like a whole one. Without one of `columns`, no row is yielded: the field would look empty.
  */
 export async function* readCsv(
   file: NamedBytes,
@@ -47,11 +43,11 @@ export async function* readCsv(
     skip_empty_lines: true,
     skip_records_with_error: true,
     max_record_size: limits.maxBytes,
-    // Rows are taken as they are parsed: handing each through a stream costs as much as parsing it.
+    // Takes rows as they are parsed: passing each through a stream costs as much as parsing it.
     on_record: (record: string[], info: Info) => reading.row(record, info),
     on_skip: (error) => reading.skipped(error),
   });
-  // Whoever hands it a chunk, or waits for its end, is told.
+  // `passOn` and `finished` report errors.
   parser.on("error", () => {});
   try {
     for await (const chunk of end.watch(watch.watch(reading.withoutNaming(file.bytes)))) {
@@ -77,14 +73,13 @@ export async function* readCsv(
   return reading.problem;
 }
 
-/** Resolves once the chunk is parsed. */
 async function passOn(parser: Writable, chunk: Buffer): Promise<void> {
   await new Promise<void>((resolve, reject) => {
     parser.write(chunk, (error) => (error === null || error === undefined ? resolve() : reject(error)));
   });
 }
 
-/** Passes bytes on and knows whether the last of them ends a line, as the lines of the file end. */
+/** Passes bytes on and knows whether the last one ends a line (LF, or CR in a file without LF). */
 class LastByte {
   #last = 0;
   #hasNewline = false;
@@ -102,13 +97,12 @@ class LastByte {
   }
 }
 
-/** Turns parsed rows into items; knows lines and what went wrong. */
 class CsvReading {
   readonly #name: string;
   readonly #csv: CsvSettings;
   readonly #watch: Utf8Watch;
   readonly rows: HeadedRows;
-  /** Last line of the last row, as the parser counts it, which takes a CRLF inside quotes for two lines. */
+  /** Last line of the last row in the parser's count, which counts a CRLF inside quotes twice. */
   #parserLine = 0;
   #doubleCounted = 0;
   #brokenQuotes = 0;
@@ -121,7 +115,6 @@ class CsvReading {
     this.rows = new HeadedRows(name, { format: "csv", settings: csv, columns });
   }
 
-  /** The bytes of the file behind a first line that names the delimiter. Throws where the settings have another one. */
   async *withoutNaming(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer, void, void> {
     let start: Buffer | undefined = Buffer.alloc(0);
     for await (const chunk of chunks) {
@@ -145,12 +138,11 @@ class CsvReading {
           `configuration names ${JSON.stringify(delimiter)}.`,
         `Set \`csv.delimiter: ${JSON.stringify(named.delimiter)}\`.`,
       );
-    // The parser counts one line too few.
+    // The skipped line is missing from the parser's count.
     this.#doubleCounted = -1;
     return start.subarray(named.bytes);
   }
 
-  /** The last row may be half a row. */
   dropLast(): void {
     const last = this.rows.items.pop();
     if (last === undefined) return;
@@ -163,10 +155,10 @@ class CsvReading {
     );
   }
 
-  /** Called by the parser for each row; null: it has nothing more to do with it. Throwing ends the file. */
+  /** Called by the parser for each row. Null: the parser does not keep the row. Throwing ends the file. */
   row(record: string[], info: Info): null {
     const { first, last } = this.#linesOf(record, info.lines);
-    // Bytes that are no UTF-8 become the replacement character.
+    // Bytes that are not UTF-8 become the replacement character.
     const badBytes = !this.#watch.isUtf8 && record.some((field) => field.includes("\u{FFFD}"));
     const place = `${this.#name}:${first}`;
     if (this.rows.takesAsHeader(record, place)) return null;
@@ -175,7 +167,7 @@ class CsvReading {
     return null;
   }
 
-  /** Called by the parser for a quote in the wrong place, perhaps several times for one row. Throwing ends the file. */
+  /** Called by the parser for a misplaced quote, perhaps several times per row. Throwing ends the file. */
   skipped(error: CsvError | undefined): undefined {
     const line = Number(error?.["lines"] ?? 0) - this.#doubleCounted;
     const code = error?.code ?? "";

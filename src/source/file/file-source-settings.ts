@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { parsePath } from "../mapping/path.ts";
 
-/** A path into a raw record, such as `customer.address[0].city`. `written` says so to the schema for editors. */
+/** A path into a raw record, such as `customer.address[0].city`. `written` is for the schema of editors. */
 export const pathSchema = z
   .string()
   .superRefine((written, context) => {
@@ -30,7 +30,6 @@ export const encodingSchema = z.string().superRefine((label, context) => {
 });
 
 const oneCharacter = z.string().length(1);
-// Made once: what a configuration is checked with is made at each start.
 const text = z.string().min(1);
 
 export const csvSettingsSchema = z
@@ -112,13 +111,11 @@ const xlsxSettingsSchema = z.strictObject({
 });
 export type XlsxSettings = z.infer<typeof xlsxSettingsSchema>;
 
-/** Of details of any kind. */
 export const requiredDetails = z
   .boolean()
   .default(false)
   .describe("A header row without a row of these goes into quarantine; by default it has none");
 
-/** What is said of any set of files. */
 export const fileFields = {
   files: z.union([text, z.array(text).min(1)]).meta({
     description:
@@ -171,7 +168,6 @@ export const fileFields = {
     .describe("How the writer of the file says that it is finished"),
 };
 
-/** One file, or several of the same kind. */
 const fileSetSchema = z.strictObject(fileFields);
 export type FileSet = z.infer<typeof fileSetSchema>;
 

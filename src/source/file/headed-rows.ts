@@ -5,22 +5,18 @@ import { sourceProblem } from "../problems.ts";
 import type { FileItem } from "../reader.ts";
 import type { CsvSettings } from "./file-source-settings.ts";
 
-/** Most columns that are named to a person who looks for one. */
 const mostNamed = 20;
 
-/** What the settings of a format say of its header and of rows that do not fit it. */
 type HeaderSettings = Pick<CsvSettings, "header" | "firstRow" | "optionalColumns"> &
   Partial<Pick<CsvSettings, "surplusInto" | "delimiter">>;
 
-/** How the rows of a file come to their names. `format` is the key of the settings, for messages. */
 interface Headed {
   format: "csv" | "xlsx";
   settings: HeaderSettings;
-  /** Columns without which the file is not read, since somebody reads them. */
+  /** Columns that the mapping reads. Without them the file is not read. */
   columns: readonly string[];
 }
 
-/** Turns rows of texts into items, with the names of the header; knows what is wrong with either. */
 export class HeadedRows {
   readonly #name: string;
   readonly #format: Headed["format"];
@@ -28,7 +24,7 @@ export class HeadedRows {
   readonly #columns: readonly string[];
   #header: readonly string[] | undefined;
   #surplusAt = -1;
-  /** No row was seen yet of a file whose columns are declared. */
+  /** The columns are declared in the settings, and no row was seen yet. */
   #isFirst = false;
   items: FileItem[] = [];
 
@@ -42,17 +38,15 @@ export class HeadedRows {
     this.#isFirst = true;
   }
 
-  /** The names of the columns; undefined before the header. */
   get header(): readonly string[] | undefined {
     return this.#header;
   }
 
-  /** Hands the first `most` items out. */
   take(most = this.items.length): FileItem[] {
     return this.items.splice(0, most);
   }
 
-  /** Whether a row is the header. Throws for a header that cannot be used. */
+  /** Whether a row is the header. Throws if the header is unusable. */
   takesAsHeader(record: readonly string[], place: string): boolean {
     if (this.#header === undefined) {
       this.#takeHeader(record, place);
@@ -63,7 +57,7 @@ export class HeadedRows {
     return this.#isHeader(record, this.#header, place);
   }
 
-  /** Adds a row; as a bad one, and false, where it has another number of fields than the header. */
+  /** Returns false and adds a bad row if the number of fields differs from the header. */
   add(record: string[], place: string): boolean {
     const header = this.#header ?? [];
     const fields = this.#withoutSurplus(record, header.length);
@@ -82,7 +76,7 @@ export class HeadedRows {
     this.items.push({ bad: { place, code, message, text: keptTextOf(record.join(this.#settings.delimiter ?? ",")) } });
   }
 
-  /** Whether the first row of a file whose columns are declared is a header. Throws where it looks so, and nobody says. */
+  /** Throws if the first row looks like a header and `firstRow` is not set. */
   #isHeader(record: readonly string[], declared: readonly string[], place: string): boolean {
     const { firstRow } = this.#settings;
     if (firstRow !== undefined || !record.some((field, index) => field === declared[index]))
@@ -127,7 +121,7 @@ export class HeadedRows {
     this.#surplusAt = surplusInto === undefined ? -1 : header.indexOf(surplusInto);
   }
 
-  /** Whether a header may be told: where no name is known, it may be a record, and one with a line end may be many. */
+  /** Messages may not show a header that may be a record: without a known name, or with a line end. */
   #isTold(header: readonly string[]): boolean {
     return header.some((name) => this.#columns.includes(name)) && !header.some((name) => /[\r\n]/u.test(name));
   }
@@ -165,7 +159,7 @@ export class HeadedRows {
   }
 }
 
-/** The names of columns, each of its own: the second `email` is `email_2`. */
+/** Makes names unique: the second `email` becomes `email_2`. */
 function ownNames(header: readonly string[]): string[] {
   return header.map((name, index) => {
     const before = header.slice(0, index).filter((other) => other === name).length;

@@ -8,11 +8,7 @@ import { notAsMarked, sourceProblem } from "../problems.ts";
 import type { BadRecord, FileItem, FormatReader, NamedBytes } from "../reader.ts";
 import { readUtf8, type OpenedFile } from "./bytes.ts";
 
-/**
- * The elements of a list in a JSON file, one at a time, so that the file may be larger than memory. `steps` leads to
- * the list; none means that the file is the list. Elements that cannot be used are bad records; a document that breaks
- * off or has no such list was not read whole.
- */
+/** Yields elements one at a time: the file may be larger than memory. */
 export async function* readJsonList(
   file: OpenedFile,
   steps: readonly (string | number)[],
@@ -32,14 +28,10 @@ export async function* readJsonList(
 
 interface Frame {
   isArray: boolean;
-  /** Where the current value stands in its container. */
   at: string | number;
 }
 
-/**
- * Splits a list into its elements, whatever the elements are worth. Finds the bytes of each element with a tokenizer
- * and parses them on their own.
- */
+/** Parses each element alone, so that a bad element does not spoil others. */
 export class JsonListScanner {
   readonly #name: string;
   readonly #place: string;
@@ -48,21 +40,20 @@ export class JsonListScanner {
   readonly #tokenizer = new Tokenizer();
   readonly #stack: Frame[] = [];
   #lastText = "";
-  /** Number of frames inside the list; 0 before it is found. */
+  /** Stack depth inside the list. 0 outside it. */
   #listDepth = 0;
   #found = false;
   #ended = false;
   #index = 0;
-  /** Offset of the element that is being read, or -1. */
+  /** Offset of the current element, or -1. */
   #start = -1;
   #chunk: Buffer = Buffer.alloc(0);
   #chunkStart = 0;
-  /** Bytes of the current element in earlier chunks. */
   #carried: Buffer[] = [];
   #carriedLength = 0;
   items: FileItem[] = [];
 
-  /** `name` is what messages call the document, `place` what the places of its elements begin with. */
+  /** `name` is for messages; `place` is the prefix of element places. */
   constructor(name: string, place: string, steps: readonly (string | number)[], limits: RecordLimits) {
     this.#name = name;
     this.#place = place;
@@ -77,7 +68,6 @@ export class JsonListScanner {
     return items;
   }
 
-  /** Takes the next bytes of the file; a problem ends it. */
   write(chunk: Buffer): Problem | undefined {
     this.#chunk = chunk;
     try {
@@ -202,17 +192,12 @@ export class JsonListScanner {
 
 interface Line {
   number: number;
-  /** Undefined for a line that is larger than the limit. */
+  /** Undefined if the line exceeds the limit. */
   bytes: Buffer | undefined;
-  /** Whether a newline ended it. */
   ended: boolean;
 }
 
-/**
- * The lines of an NDJSON file. With `count`, the last line is a trailer whose member at that path says how many lines
- * come before it; without the trailer, or with another number, the file was not read whole. So it is when the last line
- * has no newline and is no JSON.
- */
+/** With `count`, the last line is a trailer with the line count. The file is incomplete if that differs. */
 export async function* readNdjson(
   file: NamedBytes,
   count: string | undefined,
@@ -247,7 +232,7 @@ export async function* readNdjson(
     return problem;
   }
   const end = count === undefined ? undefined : trailerProblem(file.name, count, held?.value, records);
-  // A trailer is no record; a last line that turns out to be none is one.
+  // A trailer is not a record. A last line that is not a trailer is one.
   if (held !== undefined && (end === undefined || !end.isTrailer)) items.push(held.item);
   if (items.length > 0) yield items;
   return end?.problem;
@@ -260,7 +245,7 @@ function parseLine(line: Line, place: string, limits: RecordLimits): { item: Fil
   };
   if (line.bytes === undefined) return bad("too-large", `the line is larger than ${limits.maxBytes} bytes`);
   const text = line.bytes.toString("utf8");
-  // Bytes that are no UTF-8 become the replacement character, which may also stand there by itself.
+  // Bytes that are not UTF-8 become the replacement character, which the line may also really contain.
   if (text.includes("\u{FFFD}") && !isUtf8(line.bytes))
     return bad("wrong-encoding", "the line has bytes that are not UTF-8", text);
   const parsed = parseJson(text, limits);
@@ -294,7 +279,6 @@ function trailerProblem(
   return { isTrailer: true, problem };
 }
 
-/** Lines without their newline. A line over the limit is passed over without being kept. */
 async function* linesOf(chunks: AsyncIterable<Buffer>, maxBytes: number): AsyncGenerator<Line, void, void> {
   let number = 1;
   let pieces: Buffer[] = [];

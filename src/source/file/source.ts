@@ -27,7 +27,6 @@ import type { FileSet } from "./file-source-settings.ts";
 import { readJsonList, readNdjson } from "./json.ts";
 import { readXlsx } from "./xlsx/sheet.ts";
 
-/** Reads streams from files. Files have no memory, so every reading is a full one. */
 export function createFileSource(
   settings: FileSourceSettings,
   deps: { directory: string; staging: Staging },
@@ -112,17 +111,13 @@ function readPlain(
 
 export interface ReadFilesOptions {
   directory: string;
-  /** Columns without which a CSV file or a sheet is not read, since somebody reads them. */
   columns: readonly string[];
   limits: RecordLimits;
   batchSize: number;
   signal: AbortSignal | undefined;
 }
 
-/**
- * The rows of a set of files, one after the other in order of their names, in batches of about `batchSize`. A file that
- * fails does not keep the others from being read; the first problem is returned.
- */
+/** A failing file does not stop the others. Returns the first problem. */
 export async function* readFiles(
   set: FileSet,
   options: ReadFilesOptions,
@@ -143,7 +138,7 @@ export async function* readFiles(
   return first;
 }
 
-/** One file. What stands before the place where it fails is yielded; the formats keep back what may be half a row. */
+/** Yields the rows before a failure; the format readers hold back a row that may be incomplete. */
 async function* wholeFile(
   file: FoundFile,
   set: FileSet,
@@ -200,7 +195,7 @@ interface FoundFile extends OpenedFile {
   format: FileFormat;
 }
 
-/** Finds the files of a set, sorted by name, each once. Throws a Problem that names what is missing or not finished. */
+/** Throws a Problem if a file is missing or unfinished. */
 async function findFiles(set: FileSet, directory: string): Promise<FoundFile[]> {
   const names = new Set<string>();
   for (const pattern of typeof set.files === "string" ? [set.files] : set.files) {
@@ -239,7 +234,6 @@ async function findFiles(set: FileSet, directory: string): Promise<FoundFile[]> 
   return files;
 }
 
-/** Ends of names of spreadsheets that are neither XLSX nor text. */
 const otherSpreadsheets: ReadonlySet<string> = new Set(["xls", "xlsb", "ods", "numbers"]);
 
 function formatOf(name: string): FileFormat {
@@ -255,22 +249,16 @@ function formatOf(name: string): FileFormat {
   return extension === "ndjson" || extension === "jsonl" ? "ndjson" : "csv";
 }
 
-/** What tells who reads which column of the rows of a stream. */
 interface ReadByColumns extends ReadSettings {
   key?: string | undefined;
   details?: Readonly<Record<string, { key?: string | undefined }>> | undefined;
 }
 
-/**
- * The columns that the files of a stream need, if they are CSV: those of its own rows, and those of its details by
- * their name.
- */
 export interface NeededColumns {
   own: readonly string[];
   details: Readonly<Record<string, readonly string[]>>;
 }
 
-/** The column of a CSV row that a path begins with; none where it is the row itself. */
 export function columnsOf(path: string | undefined): string[] {
   const parsed = path === undefined ? undefined : parsePath(path);
   const first = parsed?.ok === true ? parsed.value.steps[0] : undefined;
@@ -295,14 +283,11 @@ interface MarkedFile {
   path: string;
   folder: string;
   name: string;
-  /** When it was written last, in epoch milliseconds. */
+  /** Last write, epoch milliseconds. */
   modified: number;
 }
 
-/**
- * What the marker of a file expects of it. Throws a Problem when the marker is missing, older than the file (where it
- * does not tell its bytes), or does not say what it should.
- */
+/** Throws a Problem if the marker is missing, unusable, or older than the file (unless it has a SHA-256). */
 function expectedOf(file: MarkedFile, { completeWhen }: FileSet): Expected {
   if (completeWhen === undefined || !("file" in completeWhen)) return {};
   const { file: marker, contains } = completeWhen;
@@ -326,7 +311,7 @@ function expectedOf(file: MarkedFile, { completeWhen }: FileSet): Expected {
     const why = thrown instanceof UnfitFile ? `cannot be used: ${thrown.message}` : "is missing";
     throw notFinished(file, `its marker ${marker} ${why}`, wait, thrown);
   }
-  // The same bytes are the same file, whatever the times of two file systems say.
+  // Equal bytes prove the file, whatever the clocks of two file systems say.
   if (contains !== "sha256" && lastMoment(modified) < file.modified)
     throw notFinished(
       file,
@@ -347,12 +332,12 @@ function notFinished({ name }: { name: string }, why: string, cure: string, caus
   return sourceProblem("source.half-written", name, `The file ${name} is not finished: ${why}.`, cure, cause);
 }
 
-/** A file system that knows times by the second gives its beginning; the file may have been written later in it. */
+/** A file system with whole seconds rounds down: the write may be up to 999 ms later. */
 function lastMoment(modified: number): number {
   return modified % 1_000 === 0 ? modified + 999 : modified;
 }
 
-/** Of lines as `sha256sum` and `wc -l` write them, the first word of the one that names the file, or of the only one. */
+/** For output of `sha256sum` and `wc -l`: the first word of the file's line. */
 function wordFor({ path }: MarkedFile, text: string): string {
   const lines = text.split("\n").flatMap((line) => {
     const [, word = "", name = ""] = /^\s*(\S+)(?:\s+\*?(.*\S))?\s*$/u.exec(line) ?? [];

@@ -11,7 +11,6 @@ import type { FileItem } from "../reader.ts";
 import { valueIn } from "./placement.ts";
 import type { AnswerErrors } from "./request-settings.ts";
 
-/** What a list says of its answers. */
 interface AnswerForm {
   records?: string | undefined;
   errors?: AnswerErrors | undefined;
@@ -20,14 +19,10 @@ interface AnswerForm {
 
 interface AnswerReading {
   form: AnswerForm;
-  /** Only what changed was asked for. */
   changesOnly: boolean;
 }
 
-/**
- * Reads an answer. Throws a Problem (`source.not-json`: it may come whole when it is asked for again;
- * `source.wrong-shape`), or an AnswerComplaint where the service says that it failed.
- */
+/** Throws a Problem (`source.not-json`: a retry may help), or an AnswerComplaint if the service reports a failure. */
 export function readAnswer(received: Received, reading: AnswerReading, named: Named): Page {
   if (received.nothing !== undefined) return nothingIn(received.nothing, reading, named);
   const { records = ".", errors, limits } = reading.form;
@@ -42,15 +37,14 @@ function nothingIn(status: number, { changesOnly }: AnswerReading, named: Named)
   throw unreadable(named, "HTTP 304 (nothing changed), although crm-sync requested everything");
 }
 
-/** What a service says in place of an answer, in its own words, which are not fit to be shown yet. */
+/** A failure that a service reports, in its own words. Redact them before showing. */
 interface Complaint {
   words: string | undefined;
   code: string | undefined;
-  /** `expired`: the credentials have to be renewed; `retry`: the same may work later; `refused`: it will not. */
+  /** `expired`: renew the credentials. `retry`: may work later. `refused`: will not work. */
   means: "expired" | "retry" | "refused";
 }
 
-/** An answer that is a complaint. Whoever asked decides whether it is asked again, and in which words it is told. */
 export class AnswerComplaint extends Error {
   readonly complaint: Complaint;
 
@@ -60,7 +54,6 @@ export class AnswerComplaint extends Error {
   }
 }
 
-/** Finds the complaint in an answer; undefined where it is a real one. */
 export function complaintIn(document: Json, errors: AnswerErrors | undefined): Complaint | undefined {
   if (errors === "none") return undefined;
   if (errors === undefined) return usualComplaint(document);
@@ -81,7 +74,7 @@ export function complaintIn(document: Json, errors: AnswerErrors | undefined): C
   };
 }
 
-/** What stands at the top of an answer that failed, as JSON-RPC, GraphQL and most other services write it. */
+/** A failure as JSON-RPC, GraphQL and most other services report it. */
 function usualComplaint(document: Json): Complaint | undefined {
   if (!isJsonObject(document)) return undefined;
   const { error, errors } = document;
@@ -89,13 +82,11 @@ function usualComplaint(document: Json): Complaint | undefined {
   return { ...wordsIn(isNothing(error) ? errors : error, document), means: "refused" };
 }
 
-/** The words of an answer that its HTTP status calls an error, whatever its form. */
 export function wordsOfFailure(document: Json): Pick<Complaint, "words" | "code"> {
   const first = Array.isArray(document) ? document[0] : document;
   return usualComplaint(first ?? null) ?? wordsIn(first, first);
 }
 
-/** What an answer of an unexpected shape says at its top in words of its own; undefined where it says nothing. */
 function wordsAside(document: Json): string | undefined {
   if (!isJsonObject(document)) return undefined;
   const { message, error_description: description, detail } = document;
@@ -130,14 +121,13 @@ function textOfValue(value: Json | undefined): string | undefined {
   return typeof value === "number" || typeof value === "boolean" ? String(value) : undefined;
 }
 
-/** A JSON document, and its records once they are asked for. */
 interface JsonAnswer {
   document: Json;
-  /** Throws a Problem (`source.wrong-shape`) where there is no list. */
+  /** Throws a Problem (`source.wrong-shape`) if there is no list. */
   page(records: Path, limits: RecordLimits): Page;
 }
 
-/** Reads JSON. Throws a Problem: `source.not-json`. */
+/** Throws a Problem (`source.not-json`). */
 export function readJson({ bytes }: Received, maxBytes: number, named: Named): JsonAnswer {
   if (!isUtf8(bytes)) throw unreadable(named, "bytes that are not UTF-8", "source.not-json");
   const text = bytes.toString("utf8").replace(/^\uFEFF/, "");
@@ -167,14 +157,13 @@ export function readJson({ bytes }: Received, maxBytes: number, named: Named): J
       const records = valueAt({ item: document, parent: undefined }, path);
       if (!Array.isArray(records))
         throw unreadable(named, `JSON without a list at ${path.steps.join(".") || "its top"}${said()}`);
-      // One record that cannot be trusted does not spoil the page: each is then parsed from its own bytes.
+      // A bad record does not spoil the page: each record is then parsed from its own bytes.
       if (!isSound(path, limits)) return { document, items: scan(text, path, limits, named) };
       return { document, items: measured(records, path, limits, named.place) };
     },
   };
 }
 
-/** The elements of a list as records, each with its place; what is beyond the limits is a bad record. */
 function measured(records: readonly Json[], path: Path, limits: RecordLimits, place: string): FileItem[] {
   return records.map((value, index): FileItem => {
     const at = [place, ...path.steps, index].join("/");
@@ -191,34 +180,28 @@ function scan(text: string, path: Path, limits: RecordLimits, named: Named): Fil
   return scanner.take();
 }
 
-/** A page of a list, read. */
 export interface Page {
   items: FileItem[];
-  /** The answer around the records, for totals and cursors. */
   document: Json;
-  /** Its HTTP status says that nothing is there, and so nothing of totals and cursors. */
+  /** The HTTP status means "no content", so there are no totals or cursors. */
   isNothing?: boolean;
 }
 
-/** An answer that is to be read. */
 export interface Received {
   bytes: Buffer;
-  /** Header fields by their names in small letters. */
+  /** Header names are in lower case. */
   headers: Readonly<Record<string, string>>;
-  /** The HTTP status, where it is one that means that nothing is there. */
+  /** The HTTP status, if it means "no content". */
   nothing?: number;
 }
 
-/** What a reader of answers calls them in messages. */
 export interface Named {
-  /** What the places of the records begin with. */
   place: string;
   who: string;
-  /** What none of them may hold. */
+  /** Secrets that no message may contain. */
   known: KnownSecrets;
 }
 
-/** An answer that holds no list, or none that can be read. */
 function unreadable(
   { place, who }: Pick<Named, "place" | "who">,
   what: string,
@@ -232,7 +215,7 @@ function unreadable(
   );
 }
 
-/** A page for people where data was asked for: a log-in, a proxy, an outage. Undefined where the text is none. */
+/** A web page instead of data: sign-in, proxy, outage. Undefined if the text is not HTML. */
 function htmlProblem(text: string, named: Named): Problem | undefined {
   if (!/^\s*(?:<!--[^>]*-->\s*)?<(?:!doctype\s+html|html|head|body)\b/iu.test(text.slice(0, 1_000))) return undefined;
   const title = /<title[^>]*>([^<]{1,500})/iu.exec(text.slice(0, 65_536))?.[1] ?? "";

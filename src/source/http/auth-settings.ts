@@ -11,7 +11,6 @@ const valueName = z
   .string()
   .regex(/^[a-z][A-Za-z0-9]{0,39}$/u, "expected a name of letters and digits that begins with a small letter");
 
-/** What a session is begun with, and how it is shown from then on. */
 const sessionSchema = () =>
   z
     .strictObject({
@@ -119,12 +118,11 @@ const sessionSchema = () =>
       }
     });
 
-/** The names in braces in a text. */
 function namesIn(text: string): string[] {
   return [...text.matchAll(/\{([a-z][A-Za-z0-9]*)\}/gu)].map(([, name = ""]) => name);
 }
 
-/** What only an http source needs is made when there is one: every command checks the configuration. */
+/** A function: every command checks the configuration, and only http sources need this. */
 export const authSchema = () =>
   z.discriminatedUnion("kind", [
     z.strictObject({ kind: z.literal("none").describe("Nothing is sent.") }),
@@ -192,13 +190,12 @@ interface Asked {
   allowPlainHttp: boolean;
 }
 
-/** A list of a source, and where it stands in its settings. */
 interface AskedList {
   path: string[];
   url: string;
 }
 
-/** Where credentials would go to another machine over plain http, which everybody on the way can read. */
+/** Finds credentials that would go to another machine over plain http, where anybody on the way can read them. */
 export function checkPlainHttp(asked: Asked, lists: readonly AskedList[]): { path: string[]; message: string }[] {
   const { baseUrl, auth } = asked;
   if (asked.allowPlainHttp || auth.kind === "none") return [];

@@ -5,7 +5,6 @@ import { addressOf, httpListFields, type HttpListSettings, type SinceSettings } 
 import { checkList } from "./list-checks.ts";
 import { placeSchema } from "./request-settings.ts";
 
-/** A place for a value of the record that a request is made for: `{id}` in its address. */
 export const placeholders = /\{([^{}]*)\}/gu;
 
 const putSchema = z
@@ -27,7 +26,6 @@ const putSchema = z
   })
   .meta({ examples: [] });
 
-/** Details that are asked for by the records of their stream. */
 const detailChainSchema = () =>
   z
     .strictObject({
@@ -83,7 +81,6 @@ interface Issue {
   message: string;
 }
 
-/** What one key of a chain of requests demands of another. */
 function checkChain({ url, method, key, each }: DetailSettings, baseUrl: string | undefined): Issue[] {
   if (each === undefined) return [];
   const issues: Issue[] = [];
@@ -135,7 +132,6 @@ interface Checked extends HttpListSettings {
   details?: Readonly<Record<string, DetailSettings>> | undefined;
 }
 
-/** Every list that a stream is read from, and where it stands in the settings. */
 export function listsOf(path: string[], stream: Checked | undefined): (HttpListSettings & { path: string[] })[] {
   if (stream === undefined) return [];
   return [
@@ -144,7 +140,6 @@ export function listsOf(path: string[], stream: Checked | undefined): (HttpListS
   ];
 }
 
-/** What one key of an http stream and its details demands of another. */
 export function checkHttpStream(stream: Checked, baseUrl: string | undefined): Issue[] {
   const issues = checkList(stream, baseUrl);
   const add = (path: string[], message: string): number => issues.push({ path, message });

@@ -7,27 +7,24 @@ import { addressOf } from "./http-source-settings.ts";
 import type { List } from "./list.ts";
 import { isOneWord, valueIn, type Placement } from "./placement.ts";
 
-/** A record that others are asked for by. */
 export interface Parent {
   key: string | undefined;
   place: string;
   value: JsonObject;
 }
 
-/** What came of one request of a chain. */
+/** `lacking`: a record without the value that its request needs. */
 type ChainItem = { parents: readonly Parent[]; items: SourceItem[] } | { lacking: { parent: Parent; message: string } };
 
 export interface Chain {
   url: string;
   baseUrl: string | undefined;
   each: ChainSettings;
-  /** How many requests are made ahead of the one whose answer is worked on. */
+  /** Most requests in progress ahead of the one being read. */
   atOnce: number;
-  /** The list behind one address of the chain. */
   listOf: (url: URL) => List;
 }
 
-/** One request of a chain, under way. */
 interface Asked {
   parents: readonly Parent[];
   shown: string;
@@ -35,14 +32,12 @@ interface Asked {
   first: Promise<IteratorResult<SourceItem[], ReadOutcome>>;
 }
 
-/** Problems of the service itself: what else is asked for would meet them too. */
+/** Problems of the service itself: further requests would fail too. */
 const ofService: ReadonlySet<string> = new Set(["source.down", "source.wrong-password"]);
 
 /**
- * Asks for what belongs to each record, a few requests ahead, and yields it in the order of the records. A request that
- * fails makes the reading incomplete; those for other records are still made, unless it is the service that fails. A
- * record without the value that it would be asked for by is named. Places and problems show the address with the names
- * of fields in place of values, which may be private. In one piece: requests that were made ahead end with it.
+ * A failed request makes the read incomplete; others still run, unless the service itself fails. Places and problems
+ * show field names of the address instead of values, which may be private.
  */
 export async function* readChain(
   chain: Chain,
@@ -118,7 +113,7 @@ function begin(chain: Chain, parents: readonly Parent[], options: ReadOptions): 
   });
   const reading = chain.listOf(addressOf(filled, chain.baseUrl)).read({ ...options, placed });
   const first = reading.next();
-  // Whoever takes it up is told; until then nobody is there to hear of it.
+  // `answerOf` reports a rejection; before that nobody listens.
   first.catch(() => undefined);
   return { parents, shown, reading, first };
 }
@@ -152,21 +147,20 @@ const unknownEnd = new Problem({
   cure: "Read the source again.",
 });
 
-/** The first field that a request needs and that a record does not have. */
 function missingOf({ url, each }: Chain, value: JsonObject): string | undefined {
   const inAddress = [...url.matchAll(placeholders)].map(([, path = ""]) => path);
   const unusable = inAddress.find((path) => textAt(value, path) === undefined);
   return unusable ?? each.put.map((put) => put.value).find((path) => scalarAt(value, path) === undefined);
 }
 
-/** A field whose value would read as several, where the values of a batch stand in one text. */
+/** A value with a comma: in the joined text of a batch it would read as several values. */
 function severalOf({ each }: Chain, value: JsonObject): string | undefined {
   if (each.batch === undefined) return undefined;
   const joined = each.put.filter((put) => put.in !== "body");
   return joined.find((put) => String(scalarAt(value, put.value)).includes(","))?.value;
 }
 
-/** A field whose value could end the quotes or the expression that it stands in, in the address. */
+/** A value that could end the quotes or expression around it in the address. */
 function endingOf({ url }: Chain, value: JsonObject): string | undefined {
   for (const match of url.matchAll(placeholders)) {
     const [whole, path = ""] = match;
@@ -179,12 +173,12 @@ function endingOf({ url }: Chain, value: JsonObject): string | undefined {
   return undefined;
 }
 
-/** Whether what stands there is a step of an address or the value of a parameter, and no part of one. */
+/** Whether the placeholder is a whole path step or parameter value. */
 function isWhole(before: string, after: string): boolean {
   return /(?:^|[/?&=#])$/u.test(before) && /^(?:$|[/?&#])/u.test(after);
 }
 
-/** What can stand as one step of an address; `.` and `..` would lead to another one. */
+/** `.` and `..` would lead to another address. */
 function textAt(value: JsonObject, path: string): string | undefined {
   const text = keyReader(path)(value);
   return text === "." || text === ".." ? undefined : text;

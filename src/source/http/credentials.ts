@@ -13,25 +13,22 @@ import { addressOf } from "./http-source-settings.ts";
 import { valueIn, type Placement } from "./placement.ts";
 import { requestPage, shownUrl, type PageAnswer, type PageRequest, type RequestDeps } from "./request.ts";
 
-/** What one request shows of who we are, and what became of it. */
 export interface Shown {
   headers: Readonly<Record<string, string>>;
-  /** Further values at places of the request, secret likewise. */
+  /** Further secret values in the request. */
   placed?: readonly Placement[];
-  /** The service did not accept it: the next request reads the secret again or asks for a new token. */
+  /** The service refused the credentials: the next request reads the secret again or gets a new token. */
   refused(): void;
   accepted(): void;
 }
 
-/** How a source knows us. */
 export interface Credentials {
-  /** False: a request that is refused is not made again with others. */
+  /** False: a refused request is not retried with new credentials. */
   renewable?: false;
-  /** Throws a Problem where there is no secret or no token, or the signal's reason. */
+  /** Throws a Problem if a secret or token is missing, or the signal's reason. */
   show(signal: AbortSignal | undefined): Promise<Shown>;
 }
 
-/** Of requests that show nothing, such as the log-in itself. */
 const noCredentials: Credentials = {
   show: () => Promise.resolve({ headers: {}, refused: () => undefined, accepted: () => undefined }),
 };
@@ -40,20 +37,15 @@ interface CredentialDeps {
   clock: Clock;
   secrets: (ref: string) => Promise<string> | string;
   known: KnownSecrets;
-  /** What the problems call the source. */
   source: string;
   connectTimeoutMs: number;
-  /** Longest time for a token request. */
   timeoutMs: number;
 }
 
 type HeaderAuth = Exclude<AuthSettings, { kind: "oauth2" | "session" }>;
 type Carried = Pick<Shown, "headers">;
 
-/**
- * Credentials from the settings. Secrets are read at the first request and kept until one is refused; one reading is
- * shared by all callers.
- */
+/** Secrets are read at the first request and kept until one is refused. All callers share one read. */
 export function createCredentials(auth: Exclude<AuthSettings, { kind: "session" }>, deps: CredentialDeps): Credentials {
   return auth.kind === "oauth2" ? tokenCredentials(auth, deps) : secretCredentials(auth, deps);
 }
@@ -92,7 +84,6 @@ async function carrySecret(auth: HeaderAuth, deps: CredentialDeps): Promise<Carr
   }
 }
 
-/** A secret as it is sent. Throws a Problem where there is none. */
 async function secretOf(ref: string, deps: Pick<CredentialDeps, "secrets" | "source">): Promise<string> {
   let secret: string;
   try {
@@ -123,7 +114,7 @@ function tokenCredentials(auth: OAuth2Auth, deps: CredentialDeps): Credentials {
     connectTimeoutMs: deps.connectTimeoutMs,
     timeoutMs: deps.timeoutMs,
   };
-  // Sources have no setting for it: a token is renewed when nine tenths of its life are over.
+  // Sources have no setting for renewal: a token is renewed after nine tenths of its life.
   const reader = oauth2Reader(request, deps.secrets);
   const provider = createTokenProvider(reader, deps);
   return {
@@ -183,26 +174,24 @@ type SessionAuth = Extract<AuthSettings, { kind: "session" }>;
 
 interface SessionDeps extends Omit<RequestDeps, "credentials" | "who"> {
   secrets: (ref: string) => Promise<string> | string;
-  /** What the problems call the source. */
   source: string;
   baseUrl: string | undefined;
 }
 
-/** After a session that was refused as soon as it began, or a log-in that failed, nobody logs in for this long. */
+/** Pause before the next log-in, after a failed log-in or a new session that was refused at once. */
 const restMs = 30_000;
 
 type Values = ReadonlyMap<string, string | number>;
 
 interface Session {
   placed: Placement[];
-  /** What the service gave and records do not hold. */
+  /** Secrets that the service issued. Records do not contain them. */
   tokens: string[];
 }
 
 /**
- * Credentials from a log-in. It is made at the first request, its session shared by all callers, and made once more
- * when the service refuses the session. One that refuses a new session too is not logged in to again for a while, so
- * that no account is locked by our asking.
+ * One log-in for all callers. A refused session is renewed once. If the new one is refused too, nobody logs in for
+ * `restMs`, so that the account is not locked.
  */
 export function createSession(auth: SessionAuth, deps: SessionDeps): Credentials {
   let held: Promise<Session> | undefined;
@@ -285,12 +274,12 @@ async function logIn(auth: SessionAuth, deps: SessionDeps): Promise<Session> {
   return { placed, tokens: given.filter(isToken) };
 }
 
-/** Numbers of users, names and addresses are also given for a log-in, and records hold them. */
+/** A log-in also returns user numbers, names and addresses, which records may contain. They are not secrets. */
 function isToken(given: string): boolean {
   return given.length >= 8 && !/^\d{8,11}$/u.test(given) && !URL.canParse(given);
 }
 
-/** A value with the names in braces replaced. A text that is one name alone becomes the value itself. */
+/** Replaces names in braces. A text that is only one name becomes the value itself. */
 function filled(value: Json, values: Values): Json {
   if (typeof value === "string") {
     const only = /^\{([a-z][A-Za-z0-9]*)\}$/u.exec(value)?.[1];
@@ -332,7 +321,6 @@ function refusedAgain(auth: SessionAuth, deps: SessionDeps): Problem {
   );
 }
 
-/** Asks for one JSON document, which is no page of a list. Throws a Problem as `requestPage` does. */
 function askJson(
   request: PageRequest,
   deps: RequestDeps,

@@ -76,7 +76,6 @@ const sinceSchema = () =>
     });
 export type SinceSettings = z.infer<ReturnType<typeof sinceSchema>>;
 
-/** What one list is asked with and how its answers are read, whatever it is for. */
 export const httpListFields = () => ({
   url: z
     .string()
@@ -134,7 +133,6 @@ export const httpStreamFields = () => ({
   since: sinceSchema().optional().describe("How to ask for what changed"),
 });
 
-/** The address of a stream: absolute, or what follows `baseUrl`. */
 export function addressOf(url: string, baseUrl: string | undefined): URL {
   if (baseUrl === undefined || URL.canParse(url)) return new URL(url);
   return new URL(`${baseUrl.replace(/\/+$/, "")}/${url.replace(/^\/+/, "")}`);

@@ -14,12 +14,10 @@ interface Issue {
   message: string;
 }
 
-/** What one key of a list of an http source demands of another. */
 export function checkList(list: Checked, baseUrl: string | undefined): Issue[] {
   return [...checkAddress(list.url, ["url"], baseUrl), ...checkPlaces(list), ...checkPaging(list)];
 }
 
-/** Why a text is no address of a service, relative or not. */
 function checkAddress(text: string, path: string[], baseUrl: string | undefined): Issue[] {
   let url: URL;
   try {
@@ -69,7 +67,6 @@ function checkPaging({ paging, key }: Checked): Issue[] {
   return issues;
 }
 
-/** What the log-in of a source demands of its lists. */
 export function checkSession(
   auth: { kind: string; put?: { in: string; parameter: string }[]; login?: { url: string } },
   lists: readonly { path: string[]; method: string }[],

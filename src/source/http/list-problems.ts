@@ -6,7 +6,6 @@ import type { PagingSettings } from "./paging-settings.ts";
 import { nextOf, type PagePosition } from "./paging.ts";
 import { shownUrl, type PageAnswer } from "./request.ts";
 
-/** How often a list is read at most to find a pass that lost nothing. */
 export const mostPasses = 3;
 
 interface About {
@@ -25,13 +24,10 @@ interface LastAnswer {
 }
 
 interface Progress {
-  /** Records on all pages. */
   sum: number;
-  /** What the last of them was asked with. */
   position: PagePosition;
 }
 
-/** Why a list was not read whole, although each of its pages was. */
 export class ListProblems {
   readonly #who: string;
   readonly #url: URL;
@@ -65,7 +61,7 @@ export class ListProblems {
     );
   }
 
-  /** A record on two pages means that the list moved while it was read; another record may then be on none. */
+  /** A record on two pages shows that the list moved during the read; another record may be on no page. */
   shift(twice: { key: string; places: string[] } | undefined): Problem | undefined {
     if (twice === undefined) return undefined;
     const { key, places } = twice;
@@ -98,7 +94,7 @@ export class ListProblems {
     );
   }
 
-  /** A page held nothing new, and the next one did: nobody knows where such a list ends. */
+  /** An empty page was followed by more records, so the end of the list is unknown. */
   moreBehind(url: URL): Problem {
     return sourceProblem(
       "source.moved",
@@ -108,7 +104,7 @@ export class ListProblems {
     );
   }
 
-  /** The list ends with this answer by the rule of its paging, and the answer itself speaks of more. */
+  /** The paging says that the list has ended, but the answer shows signs of more records. */
   beyond({ url, document, answer }: LastAnswer, { sum, position }: Progress): Problem | undefined {
     const { paging, records: recordsAt, total, query } = this.#settings;
     if (paging.sure) return undefined;
@@ -153,26 +149,20 @@ export class ListProblems {
   }
 }
 
-/** What an answer says of records beyond those that it holds. */
 export interface MoreBeyond {
   place: string;
-  /**
-   * An address or a cursor that it names, a number of a page or record to go on at, or a number of records that is
-   * larger than what was read.
-   */
+  /** `next`: an address or cursor. `position`: a page or record number. `total`: above the records read. */
   what: "next" | "position" | "total";
   value: string;
 }
 
-/** What is known of a list that has come to its end, and by which rule. */
 interface ListEnd {
-  /** Where its records stand. */
   recordsAt?: readonly (string | number)[] | undefined;
-  /** Places that were heeded in deciding that it has ended. */
+  /** Places that the paging already used. */
   heeded?: readonly string[];
-  /** Values that the answer may repeat from the request, and texts that stand for no cursor. */
+  /** Values that repeat the request. */
   idle?: ReadonlySet<string>;
-  /** The service said where it was asked to that no more pages follow: a cursor is then where the last record is. */
+  /** The service said at `hasMore` that no page follows: a cursor then only marks the last record. */
   saysLast?: boolean;
 }
 
@@ -184,13 +174,10 @@ const namesTotal = /^(?:total|count|found)(?:count|size|records|items|elements|r
 const isAddress = /^(?:https?:\/)?[/?]/u;
 const isNoCursor = /^(?:null|none|false|0|-1)$/iu;
 
-/** How deep an answer is looked through. */
 const deepest = 4;
 
 /**
- * What an answer says of records beyond those that were read, outside of its lists and of what stands at `recordsAt`: a
- * member whose name speaks of a next page, or of a total that is larger. It is a guess by names, for people to look at;
- * nothing is found where the answer says that it is the last one.
+ * Guesses by member names, for people to check, outside lists and `recordsAt`. Empty if the answer says it is the last.
  */
 export function moreBeyond(document: Json, records: number, end: ListEnd = {}): MoreBeyond[] {
   const { recordsAt, heeded = [], idle = new Set<string>(), saysLast = false } = end;
@@ -212,7 +199,7 @@ export function moreBeyond(document: Json, records: number, end: ListEnd = {}): 
     if (namesMore.test(name)) {
       if (text === "true") found.push({ place, what: "next", value: text });
     } else if (namesTotal.test(name)) {
-      // What is called count may be the number of records that were asked for.
+      // A member named `count` may repeat the requested page size.
       const isAsked = name === "count" && idle.has(text);
       if (/^\d{1,15}$/u.test(text) && Number(text) > records && !isAsked)
         found.push({ place, what: "total", value: text });

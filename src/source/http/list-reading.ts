@@ -12,45 +12,39 @@ import { valueIn, type Placement } from "./placement.ts";
 import type { PageAnswer } from "./request.ts";
 import { readTime, writeTime, type TimeFormat } from "./time-format.ts";
 
-/** What one list of a service is asked with and how its answers are read: of a stream, its details or a table. */
 export interface ListSettings extends HttpListSettings {
   limits: RecordLimits;
-  /** Field that identifies a record. */
   key?: string | undefined;
   since?: SinceSettings | undefined;
-  /** Its rows are parts of records, details or grouped, and no records of their own. */
+  /** The rows are parts of records: details, or grouped rows. */
   areParts?: boolean | undefined;
 }
 
 export interface ListReadOptions extends ReadOptions {
-  /** Values that this reading is asked with, beside those of the settings: of the record that it is chained to. */
+  /** Request values from the record of a chain, besides those of the settings. */
   placed?: readonly Placement[] | undefined;
 }
 
-/** One reading on its way through the list. */
 export interface Reading {
   options: ListReadOptions;
   paging: Paging;
   position: PagePosition;
-  /** Number of the page at that position. */
   number: number;
-  /** Records of the pages before it, those of an earlier reading included, and those of this reading. */
+  /** `sum`: records of all pages so far, including those before a resume. `yielded`: of this read only. */
   sum: number;
   yielded: number;
   total: number | undefined;
   newest: NewestChange | undefined;
   asked: readonly Placement[] | undefined;
-  /** Whether it goes on where an earlier one was cut. */
   resumed: boolean;
-  /** By what each page is known again, where the service says how many records there are. */
+  /** Hashes of the pages, to notice a repeated page. Used only with a total. */
   pages: Set<string>;
-  /** Whether the way to a page was a mere count. */
+  /** The next page was found by counting pages or records. */
   counts: boolean;
-  /** Where it ended by its own rule although the last answer speaks of more. */
+  /** The list ended by its paging, but the last answer shows signs of more records. */
   beyond: Problem | undefined;
 }
 
-/** A reading of a list from its start, or from where an earlier one was cut. */
 export function beginReading(
   settings: ListSettings,
   { who, url, clock }: { who: string; url: URL; clock: Pick<Clock, "monotonic" | "now"> },
@@ -94,7 +88,7 @@ export function beginReading(
   };
 }
 
-/** What asks for changes since an instant. Throws a Problem (usage) for a text that is no instant. */
+/** Throws a Problem (usage) if the text is not an instant. */
 function askedSince(text: string, since: SinceSettings): Placement[] {
   let epochMs: number;
   try {
@@ -112,7 +106,7 @@ function askedSince(text: string, since: SinceSettings): Placement[] {
   return [since.parameter].flat().map((parameter) => ({ in: since.in, parameter, whole: true, value }));
 }
 
-/** The number of all records, where an answer says it; some services say it on the first page only. */
+/** Some services give the total only on the first page. */
 export function totalOf(
   { total, totalHeader }: { total?: string | undefined; totalHeader?: string | undefined },
   page: { document: Json; answer: PageAnswer },
@@ -124,15 +118,15 @@ export function totalOf(
   return typeof number === "number" && Number.isSafeInteger(number) && number >= 0 ? number : undefined;
 }
 
-/** What a service says of a page that it does not know any more: then an earlier position leads nowhere. */
+/** A service answers with one of these if it no longer knows a page: the resume position is then useless. */
 export const forgotten: ReadonlySet<string> = new Set(["source.refused", "source.error-answer"]);
 
-/** HTTP statuses with which a service says that there is no such page, where none is expected. */
+/** HTTP statuses that mean "no such page", behind the expected end. */
 export function beyondList(isTotalKnown: boolean): readonly number[] {
   return isTotalKnown ? [400, 404, 410, 416] : [404, 410, 416];
 }
 
-/** The list has ended: the service has no page where none is expected. */
+/** No page behind the expected end: the list has ended. */
 export function isNoPage({ position }: { position: PagePosition }, problem: Problem): boolean {
   return position.beyond !== undefined && problem.code === "source.not-found";
 }
@@ -147,9 +141,8 @@ export function lowerCased(headers: Readonly<Record<string, string>>): Record<st
 
 const positionSchema = z.strictObject({
   form: z.literal(1),
-  /** What the reading was asked for; another question begins anew. */
+  /** The `since` of the read. A position for another `since` is not used. */
   since: z.string().nullable(),
-  /** Number of the page that comes next. */
   page: z.int().min(2),
   parameters: z.record(z.string(), z.union([z.string(), z.number()])),
   url: z.url({ protocol: /^https?$/u }).nullable(),
@@ -160,16 +153,11 @@ const positionSchema = z.strictObject({
     .nullable(),
 });
 
-/** How far a reading has come: everything that it goes on with. */
 export type Position = z.infer<typeof positionSchema>;
 
-/** Longest position that is kept. */
 const mostCharacters = 8_000;
 
-/**
- * A position as text. Undefined for one that is not to be kept: it is very long, or what the service gave for the next
- * page holds an e-mail address or a phone number.
- */
+/** Undefined if it is very long, or the service's values contain an e-mail address or phone number. */
 export function positionText(position: Position): string | undefined {
   const text = JSON.stringify(position);
   if (text.length > mostCharacters) return undefined;
@@ -177,7 +165,7 @@ export function positionText(position: Position): string | undefined {
   return given.every((value) => isClean(String(value))) ? text : undefined;
 }
 
-/** The position behind a text; undefined for one of another question, or none at all. */
+/** Undefined if the text is not a position, or belongs to another `since`. */
 export function positionOf(text: string | undefined, since: string | undefined): Position | undefined {
   if (text === undefined) return undefined;
   try {
@@ -192,29 +180,22 @@ function pageOf(position: Position): PagePosition {
   return { parameters: position.parameters, ...(position.url === null ? {} : { url: new URL(position.url) }) };
 }
 
-/**
- * Changes of one instant may become visible one after the other, and a Date header has no fractions of a second: the
- * next reading begins at least this much before the time that it goes by.
- */
+/** Changes of one instant may become visible one after another, and a Date header has whole seconds. */
 const leastOverlapMs = 1_000;
 const dayMs = 86_400_000;
 
-/** What the first part of a reading has seen, for one that goes on with it. Instants in epoch milliseconds. */
+/** What the part before a cut saw. Epoch milliseconds. */
 export interface ChangesSeen {
-  /** The clock of the service at its first answer. */
   serviceTime?: number | undefined;
-  /** The clock of the service then, at the latest, by the records: see `NewestChange`. */
   began?: number | undefined;
   rows: number;
 }
 
 /**
- * Where the next reading of changes begins: at the time of the service when its first answer was made, less the
- * overlap. What changed after that may have been passed by already when a later page showed something newer. That time
- * is taken from the first answer (its Date header) and from the records, whichever is earlier: a record that was
- * changed at a time was read no earlier, so the reading began no earlier than that time less the time that it had taken
- * until then. Our own clock has no part in it: it may be wrong in either direction. How long something takes is
- * measured by a clock that nobody sets.
+ * Finds where the next incremental read begins: the service's time at the first answer, less the overlap. Later changes
+ * may be on pages that were already read. It is the earlier of the Date header and a bound from the records: a record
+ * changed at T was read at T or later, so the read began no earlier than T minus its duration so far. Our wall clock
+ * may be wrong, so durations use the monotonic clock.
  */
 export class NewestChange {
   readonly #since: SinceSettings;
@@ -224,13 +205,11 @@ export class NewestChange {
   readonly #clock: Pick<Clock, "now" | "monotonic">;
   readonly #begunAt: number;
   readonly #isResumed: boolean;
-  /** The latest time at which the reading began, by its records. */
   #began: number | undefined;
   #rows: number;
   #serviceTime: number | undefined;
   #pages = 0;
 
-  /** `before`: what the part saw that this one goes on with. */
   constructor(
     since: SinceSettings,
     asked: string | undefined,
@@ -249,7 +228,6 @@ export class NewestChange {
     this.#rows = before?.rows ?? 0;
   }
 
-  /** What was seen until now. */
   get seen(): ChangesSeen {
     return {
       ...(this.#serviceTime === undefined ? {} : { serviceTime: this.#serviceTime }),
@@ -258,9 +236,9 @@ export class NewestChange {
     };
   }
 
-  /** Takes a page into account, when it has come. */
+  /** Call when the page arrives: its time counts. */
   see(page: { items: readonly FileItem[]; answer: { date: number | undefined } }): void {
-    // Of a part that goes on nobody knows how long ago the reading began: what the first part saw stands.
+    // After a resume, nobody knows when the read began: the values of the first part stay.
     if (this.#pages === 0 && !this.#isResumed) this.#serviceTime = page.answer.date;
     this.#pages += 1;
     this.#rows += page.items.length;
@@ -273,14 +251,14 @@ export class NewestChange {
     }
   }
 
-  /** What to ask for next time; undefined where nothing tells: then everything is read. */
+  /** The next `since`. Undefined if no time is known: the next read is then full. */
   cursor(): string | undefined {
     const overlap = Math.max(this.#since.overlapMs, leastOverlapMs);
-    // The clock of the service was set back: what it changes now bears times before those that were asked for.
+    // The service's clock was set back: its new changes have times before the requested one.
     if (this.#asked !== undefined && this.#serviceTime !== undefined && this.#serviceTime < this.#asked)
       return undefined;
-    // A record that is wrongly of a time to come would hide all changes until then. Where the service tells no time to
-    // bound it by, ours says whether it can be: one day off is more than any clock is.
+    // A record with a wrong future time would hide all changes until then. Without a time of the service, our clock is
+    // the bound: no clock is off by more than a day.
     if (this.#serviceTime === undefined && this.#began !== undefined && this.#began > this.#clock.now() + dayMs)
       return undefined;
     const service = this.#serviceTime === undefined ? undefined : this.#serviceTime - overlap;
@@ -288,7 +266,6 @@ export class NewestChange {
     return read === undefined ? undefined : toInstant(Math.floor(Math.min(read, service ?? read)));
   }
 
-  /** Undefined: the records do not tell, the clock of the service has to. */
   #read(overlap: number): number | undefined {
     if (this.#path === undefined) return undefined;
     if (this.#began !== undefined) return this.#began - overlap;

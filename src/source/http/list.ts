@@ -27,7 +27,7 @@ import { requestPage, shownUrl, type PageAnswer, type RequestDeps } from "./requ
 
 interface ListDeps {
   request: RequestDeps;
-  /** Where keys are kept to find those that stand twice; without it they are not looked for. */
+  /** Stores keys to find duplicates. Without it, duplicates are not noticed. */
   staging?: Staging | undefined;
 }
 
@@ -38,10 +38,6 @@ interface Fetched extends Page {
 
 type FetchResult = { page: Fetched } | { problem: Problem } | { thrown: unknown };
 
-/**
- * The list behind an address, which messages call as `deps.request.who` does. Making one costs nothing, so that a chain of
- * requests may make one for each of them.
- */
 export class List {
   readonly #who: string;
   readonly #settings: ListSettings;
@@ -59,7 +55,6 @@ export class List {
     this.#keyOf = keyReader(settings.key);
   }
 
-  /** Reads the first page and throws it away: what keeps it from being read, if anything does. */
   async check(signal: AbortSignal | undefined): Promise<Problem | undefined> {
     const reading = this.#begin({}, undefined);
     const result = await this.#ask(reading, signal);
@@ -69,7 +64,7 @@ export class List {
     return problem ?? reading.beyond;
   }
 
-  /** The records in batches, page by page; the next page is asked for while the last one is worked on. */
+  /** Yields records page by page. Requests the next page while the caller works on the current one. */
   async *read(options: ListReadOptions): AsyncGenerator<SourceItem[], ReadOutcome, void> {
     const stop = new AbortController();
     const signal = options.signal === undefined ? stop.signal : AbortSignal.any([options.signal, stop.signal]);
@@ -109,7 +104,7 @@ export class List {
           this.#problems.count(reading) ?? (full ? this.#problems.shift(passes?.twice()) : undefined) ?? reading.beyond;
       if (problem === undefined && passes?.holds === true && !this.#isReadAgain(reading))
         yield* this.#held(reading, passes, "this");
-      // Rows that were held back came all the same: the list is no lacking one.
+      // Rows held back still count: the list was not shorter.
       const rows = passes?.holds === true ? reading.sum : reading.yielded;
       if (problem !== undefined) return { complete: false, full, rows, problem };
       const cursor = this.#mayMove(reading) ? undefined : reading.newest?.cursor();
@@ -120,7 +115,6 @@ export class List {
     }
   }
 
-  /** The pages of one way through the list, the next one asked for while one is worked on. */
   async *#pages(
     reading: Reading,
     first: Promise<FetchResult>,
@@ -142,7 +136,6 @@ export class List {
     }
   }
 
-  /** Rows that were held back: those of the pass that is known to have lost nothing. */
   async *#held(reading: Reading, passes: Passes, of: "this" | "before"): AsyncGenerator<SourceItem[], void, void> {
     for (const items of passes.rows(of, reading.options.batchSize ?? 500)) {
       reading.yielded += items.length;
@@ -151,10 +144,7 @@ export class List {
     }
   }
 
-  /**
-   * Reads the list again until a pass is known to have lost nothing. Yields what no pass before has found; of rows that
-   * are parts of records, those of that pass alone.
-   */
+  /** Reads until a pass provably missed no record. Yields new records; for parts of records, all rows of that pass. */
   async *#readAgain(
     first: Reading,
     passes: Passes,
@@ -204,7 +194,6 @@ export class List {
     );
   }
 
-  /** Takes a page into account and goes on to the next one, if there is one and nothing is wrong. */
   #take(reading: Reading, page: Fetched): { next?: PagePosition | undefined; problem?: Problem } {
     this.#dropRepeated(reading, page);
     const unexpected = this.#endProblem(reading, page);
@@ -238,17 +227,16 @@ export class List {
     }
   }
 
-  /** The question was everything, and nothing of it can have moved past us between two parts of the reading. */
+  /** Everything was requested, and no record can have moved past us during a cut. */
   #isFull(reading: Reading): boolean {
     return reading.asked === undefined && !this.#mayMove(reading);
   }
 
-  /** Records may have moved to pages that were read, while nobody read. */
+  /** After a resume, records may have moved to pages that were already read. A keyset prevents this. */
   #mayMove({ resumed }: Reading): boolean {
     return resumed && this.#settings.paging.kind !== "keyset";
   }
 
-  /** How crm-sync notices that the list changed during a read. */
   #moving(counts: boolean): Moving {
     return movingOf(this.#settings.paging, counts);
   }
@@ -267,7 +255,7 @@ export class List {
     return new Passes(staging.open(), this.#keyOf, limits, { ofRecords: areParts && mayBeAgain });
   }
 
-  /** Behind the end that its total tells, a service may give one of its pages again, which is none then. */
+  /** Behind the end, a service may repeat a page. Such a page counts as empty. */
   #dropRepeated({ position, pages }: Reading, page: Fetched): void {
     if ((this.#settings.total ?? this.#settings.totalHeader) === undefined) return;
     const mark = sha256(page.items.map((item) => identityOf(item, this.#keyOf)).join("\n"));
@@ -275,7 +263,7 @@ export class List {
     pages.add(mark);
   }
 
-  /** Behind a page that held nothing new there is nothing, or nobody knows where the list ends. */
+  /** Records behind an empty page mean that the end of the list is unknown. */
   #endProblem({ position }: Reading, page: Fetched): Problem | undefined {
     if (position.beyond !== "surely" || page.items.length === 0) return undefined;
     page.items = [];
@@ -297,7 +285,7 @@ export class List {
     return positionText(reached);
   }
 
-  /** The page that a reading is at. Never rejects, so that it can run ahead of who waits for it. */
+  /** Requests the current page. Never rejects, so that it can run ahead of its caller. */
   async #ask(reading: Reading, signal: AbortSignal | undefined): Promise<FetchResult> {
     const { method, query, body, bodyAs, parametersIn, errors, nothing } = this.#settings;
     const { position, number, asked, options } = reading;

@@ -12,10 +12,7 @@ import type { Moving, PagingSettings } from "./paging-settings.ts";
 
 type KeyOf = ((value: JsonObject) => string | undefined) | undefined;
 
-/**
- * By what a record is known again on another page: its key, or without one its content. One that cannot be used is
- * known by what is wrong with it and by its text, wherever it stands.
- */
+/** Identifies a record by its key, or else its content. A bad record: by its fault and text, wherever it is. */
 export function identityOf(item: FileItem | SourceItem, keyOf: KeyOf): string {
   if ("bad" in item) {
     const { code, key, text, message } = item.bad;
@@ -26,27 +23,22 @@ export function identityOf(item: FileItem | SourceItem, keyOf: KeyOf): string {
   return key === undefined ? `content ${sha256(canonicalJson(value))}` : `key ${key}`;
 }
 
-/** What a page and the way to the next one look like. */
 interface Step {
   from: URL;
   next: { parameters: Readonly<Record<string, string | number>>; url?: URL };
-  /** Number of the page, its records, and those of all pages so far. */
+  /** `number`: of the page. `sum`: records of all pages so far. */
   number: number;
   records: number;
   sum: number;
 }
 
-/**
- * How crm-sync notices that a list changed during a read, if the settings do not choose. Paging that counts pages or
- * records reads the list again. A cursor or an address is trusted to keep its place.
- */
+/** Without a setting, paging by count is unsafe, so the list is read again. A cursor or an address is trusted. */
 export function movingOf(paging: PagingSettings, counts: boolean): Moving {
   if (paging.kind === "none" || paging.kind === "keyset") return "trust";
   if (paging.moving !== undefined) return paging.moving;
   return paging.kind === "page" || paging.kind === "offset" || counts ? "again" : "trust";
 }
 
-/** Whether what leads to the next page is a number of pages or records: another place once the list moved. */
 export function merelyCounts(paging: PagingSettings, step: Step): boolean {
   if (paging.kind === "cursor") return isCount(String(step.next.parameters[paging.parameter] ?? ""), undefined, step);
   const { url } = step.next;
@@ -67,7 +59,6 @@ function isCount(text: string, before: string | undefined, { number, records, su
 const isBad = (identity: string): boolean => identity.startsWith("bad ");
 const first = (identity: string): string => `${identity} 1`;
 
-/** A record that cannot be used, as it was staged. */
 function badOf(staged: string, place: string): BadRecord {
   const { code, key, message, text } = parseJsonObject(staged);
   return {
@@ -83,25 +74,21 @@ const seenPart = "#seen";
 const passPart = (pass: number): string => `#pass ${pass}`;
 
 /**
- * The records of a list that is read several times. A pass missed no record that was there all the time if the
- * next pass finds all of its records again, and it found no key twice. Then no record moved into the part of the list
- * that the pass had read, or out of it.
+ * A pass missed no record that was there all the time if it found no key twice and the next pass finds all its records
+ * again. Then no record moved into or out of the part already read.
  */
 export class Passes {
   readonly #area: StagingArea;
   readonly #keyOf: KeyOf;
   readonly #limits: RecordLimits;
   readonly #ofRecords: boolean;
-  /** Of each pass without keys, what its rows are, whatever their order. */
+  /** Sum of row hashes for each pass without keys, independent of order. */
   readonly #contents: bigint[] = [];
   #pass = 1;
-  /** How often this pass has met records that cannot be used and look alike, of those that it met more than once. */
+  /** Bad records that look alike are counted, from the second one on. */
   readonly #alike = new Map<string, number>();
 
-  /**
-   * `ofRecords`: the rows are parts of records. One that has gone or was changed must not stand in a record beside what
-   * took its place, so the rows of one pass alone are taken, when it is known which one.
-   */
+  /** `ofRecords`: rows are parts of records. Old and new rows must not mix, so rows of one proven pass are used. */
   constructor(area: StagingArea, keyOf: KeyOf, limits: RecordLimits, { ofRecords }: { ofRecords: boolean }) {
     this.#area = area;
     this.#keyOf = keyOf;
@@ -109,15 +96,13 @@ export class Passes {
     this.#ofRecords = ofRecords;
   }
 
-  /** Whether rows are held back until it is known which pass they are taken of. */
   get holds(): boolean {
     return this.#ofRecords;
   }
 
   /**
-   * Takes what a page of this pass holds, and gives back what the first pass yields of it: a record whose key stood on
-   * a page before has moved, and of two forms of one record in a reading nobody could tell which one counts. A change
-   * that it came with is read the next time. Of rows that are parts of records only what is bad is given back.
+   * Returns the items to yield now. The first pass yields each key once: a repeated key has moved, and nobody knows
+   * which form counts. Later passes return nothing: see `fresh`. For parts of records, returns only bad items.
    */
   see(items: readonly SourceItem[]): SourceItem[] {
     const part = passPart(this.#pass);
@@ -149,7 +134,7 @@ export class Passes {
     return named.filter(({ key }) => !key.startsWith("key ") || !before.has(key)).map(({ item }) => item);
   }
 
-  /** Records that cannot be used and look alike, each by how many of them came before: they count one by one. */
+  /** Numbers bad records that look alike, so that each counts. */
   #numbered<Named extends { key: string }>(part: string, named: readonly Named[]): Named[] {
     const bad = named.filter(({ key }) => isBad(key)).map(({ key }) => key);
     if (bad.length === 0) return [...named];
@@ -169,16 +154,12 @@ export class Passes {
     this.#alike.clear();
   }
 
-  /** The rows of this pass, or of the one before it. */
   *rows(of: "this" | "before", batchSize: number): Generator<SourceItem[], void, void> {
     const pass = of === "this" ? this.#pass : this.#pass - 1;
     for (const rows of this.#area.rows(passPart(pass), batchSize)) yield rows.map((row) => this.#itemOf(row));
   }
 
-  /**
-   * Rows without keys, which may be alike, are not the same ones as in the pass before: one may have stood on two pages
-   * of a pass or on none.
-   */
+  /** Rows without keys differ from the pass before: a row may have been on two pages or on none. */
   differ(): boolean {
     return this.#ofRecords && this.#contents[this.#pass] !== this.#contents[this.#pass - 1];
   }
@@ -194,7 +175,6 @@ export class Passes {
     return { raw: key === undefined ? { place, value } : { place, key, value } };
   }
 
-  /** Records of this pass that no pass before it has found, each once. */
   *fresh(batchSize: number): Generator<SourceItem[], void, void> {
     const given = new Set<string>();
     for (const rows of batchesOf(this.#area.orphans(passPart(this.#pass), seenPart), batchSize)) {
@@ -212,7 +192,6 @@ export class Passes {
     );
   }
 
-  /** A key that a pass met twice, with where it stood. */
   #twiceIn(pass: number): { key: string; places: string[] } | undefined {
     for (const { key, places } of this.#area.duplicates(passPart(pass)))
       if (key.startsWith("key ")) return { key: key.slice(4), places };
@@ -227,7 +206,6 @@ export class Passes {
     return this.#twiceIn(this.#pass - 1);
   }
 
-  /** A record that the pass before this one found and this one did not. */
   lostSinceBefore(): { key: string; place: string } | undefined {
     for (const { key, place } of this.#area.orphans(passPart(this.#pass - 1), passPart(this.#pass)))
       return { key, place };

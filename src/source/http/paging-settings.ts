@@ -1,7 +1,6 @@
 import { z } from "zod";
 import { pathSchema } from "../file/file-source-settings.ts";
 
-/** What an answer says of pages after it. */
 const moreField = {
   hasMore: pathSchema.optional().meta({
     description: "Where an answer says, as true or false, whether more pages follow; without it the other signs count",

@@ -6,38 +6,30 @@ import type { PagingSettings } from "./paging-settings.ts";
 import { valueIn } from "./placement.ts";
 import { shownUrl, type PageAnswer } from "./request.ts";
 
-/** Where the next page is: parameters to set, or an address of its own. */
 export interface PagePosition {
   parameters: Record<string, string | number>;
   url?: URL;
-  /** Nothing is expected there: see `EndWatch`. */
+  /** No records are expected there: see `Follows`. */
   beyond?: "likely" | "surely";
 }
 
-/** What a page showed, as far as paging needs it. */
 interface PageSeen {
   answer: PageAnswer;
   document: Json;
   items: readonly FileItem[];
-  /** Records on all pages so far. */
   sum: number;
-  /** Number of all records, where the answer says it. */
   total: number | undefined;
   url: URL;
 }
 
-/**
- * Finds the way through a list. `next` answers undefined after the last page, and throws a Problem for a way that leads
- * back or elsewhere.
- */
+/** `next` throws a Problem if the page repeats or is on another server. */
 export interface Paging {
   first: PagePosition;
   next(seen: PageSeen): PagePosition | undefined;
-  /** Goes on from a position that `next` gave in an earlier reading; undefined where it is none of this paging. */
+  /** Continues at a position of an earlier read. Undefined if the position does not fit this paging. */
   resume(position: PagePosition): PagePosition | undefined;
 }
 
-/** The way through a list whose records have this key. In one piece: a case for each kind of paging. */
 export function createPaging(settings: PagingSettings, who: string, key?: string): Paging {
   const loops = new LoopWatch(who);
   const keep = (position: PagePosition): PagePosition => position;
@@ -107,7 +99,7 @@ export function createPaging(settings: PagingSettings, who: string, key?: string
         first: at(settings.first),
         next(seen) {
           const last = keys.follow(seen.items, seen.url);
-          // What such a page says of a total may be of what is behind its key.
+          // A total in such a page may count only the records behind its key.
           const follows = end.after({ ...seen, total: undefined });
           return last === undefined || follows === "none" ? undefined : asked(at(last), follows);
         },
@@ -154,7 +146,7 @@ function asked(position: PagePosition, follows: "page" | "likely" | "surely"): P
   return follows === "page" ? position : { ...position, beyond: follows };
 }
 
-/** The next page's address. Another origin is refused: it would be shown our credentials. */
+/** Refuses another origin, because it would get our credentials. */
 function follow(link: string, from: URL, who: string, loops: LoopWatch): PagePosition {
   if (!URL.canParse(link, from)) throw wrongNext(who, from, "the link");
   const url = new URL(link, from);
@@ -182,7 +174,6 @@ export function nextOf(header: string | undefined): string | undefined {
   return undefined;
 }
 
-/** Notices a list that leads back to a page it was on. */
 class LoopWatch {
   readonly #who: string;
   readonly #positions = new Set<string>();
@@ -192,14 +183,13 @@ class LoopWatch {
     this.#who = who;
   }
 
-  /** A cursor or an address that was there before. */
   position(text: string, url: URL): void {
     const mark = text.length <= 64 ? text : sha256(text);
     if (this.#positions.has(mark)) throw this.#problem(url);
     this.#positions.add(mark);
   }
 
-  /** The same page twice in a row, from a service that does not heed its parameters. */
+  /** Throws if a service that ignores its parameters gives the same page twice in a row. */
   content(seen: PageSeen): void {
     const mark = sha256(seen.answer.bytes.toString("latin1"));
     if (mark === this.#lastContent) throw this.#problem(seen.url);
@@ -227,10 +217,7 @@ function wrongNext(who: string, url: URL, path: string): Error {
 
 type Key = string | number;
 
-/**
- * Follows the keys of a list that is read by them: each page begins behind the last key of the one before. A key that
- * does not come behind the one before it means that the list has another order, and records may have been passed over.
- */
+/** If a key is not greater than the one before, the list has another order and records may be missing. */
 class KeyOrder {
   readonly #key: string;
   readonly #path: Path;
@@ -244,13 +231,11 @@ class KeyOrder {
     this.#who = who;
   }
 
-  /** The key that an earlier reading had come to. */
   begin(last: Key): void {
     this.#last = last;
     this.#asNumber ??= isWhole(last);
   }
 
-  /** The last key of a page, if it has records. Throws a Problem where a key is missing or goes back. */
   follow(items: readonly FileItem[], url: URL): Key | undefined {
     for (const item of items) this.#take(item, url);
     return items.length === 0 ? undefined : this.#last;
@@ -292,9 +277,8 @@ function isWhole(key: Key): boolean {
 }
 
 /**
- * Whether a page follows. `likely`: the list has ended by what was told of it, and one more page is asked for to be
- * sure; what that holds is read on. `surely`: the page before held nothing new, and the list is not to be trusted where
- * the next one holds something.
+ * `likely`: the list seems to have ended; one more page is requested and used. `surely`: the page before was empty;
+ * records after it make the read incomplete.
  */
 type Follows = "page" | "likely" | "surely" | "none";
 
@@ -305,21 +289,18 @@ interface EndSettings {
 }
 
 /**
- * Knows when a list has ended that is asked for page after page. A total and a short page are believed where the other
- * one agrees, or the next page is empty: a service may count only a part of its records, and may give fewer of them
- * than it is asked for.
+ * A total or a short page needs proof by the other one or by an empty next page: a service may count only some records,
+ * or give fewer than requested.
  */
 class EndWatch {
   readonly #settings: EndSettings;
   readonly #who: string;
   readonly #mayPassOver: boolean;
-  /** What the page that is seen next was asked for as. */
   #asked: Follows = "page";
-  /** Records of the largest page so far. */
   #largest: number | undefined;
   #believesTotal = true;
 
-  /** `mayPassOver`: what is behind a page without records can be asked for. */
+  /** `mayPassOver`: pages behind an empty page can be requested. */
   constructor(settings: EndSettings, who: string, { mayPassOver }: { mayPassOver: boolean }) {
     this.#settings = settings;
     this.#who = who;
@@ -351,7 +332,7 @@ class EndWatch {
   }
 }
 
-/** What an answer says of pages after it; undefined where the settings do not ask. */
+/** Undefined without the setting. Throws a Problem if the answer has no usable value. */
 function hasMore(seen: PageSeen, path: string | undefined, who: string): boolean | undefined {
   if (path === undefined) return undefined;
   const told = valueIn(seen.document, path);

@@ -2,16 +2,15 @@ import { isJsonObject, type Json, type JsonObject } from "../../base/canonical-j
 import { parsePath, pathOf, valueAt } from "../mapping/path.ts";
 import { sourceProblem } from "../problems.ts";
 
-/** A value that a request carries. In a body the parameter is a path, elsewhere a name. */
+/** A value in a request. For a body, `parameter` is a path. */
 export interface Placement {
   in: "query" | "header" | "body";
   parameter: string;
   value: Json;
-  /** Takes the place of a text with `{value}` too, which may have such a place of its own. */
+  /** Replaces a whole text, even one with `{value}` in it. */
   whole?: boolean;
 }
 
-/** A request before it is sent. */
 export interface Draft {
   url: URL;
   headers: Record<string, string>;
@@ -19,20 +18,17 @@ export interface Draft {
   bodyAs?: BodyForm | undefined;
 }
 
-/** How a body is written. */
 export type BodyForm = "json" | "form";
 
-/** Positions in a list beyond this are taken for a mistake. */
 export const largestPosition = 1_000;
 const placeholder = "{value}";
 
-/** What is put into a text of somebody else's language, such as a query, and must not end the text around it. */
+/** Characters that are safe inside quotes, for example in a query language. They cannot end the text around them. */
 const harmless = /^[\p{L}\p{N} _.:+@/=-]*$/u;
 
-/** What is one word in any language: where no quotes stand around it, blanks and signs would be read as its own. */
+/** One word in any query language. Without quotes, blanks and signs would be syntax. */
 const oneWord = /^[\p{L}\p{N}_.:+-]*$/u;
 
-/** Whether each place for a value stands between quotes. */
 function standsQuoted(text: string): boolean {
   const before = text.split(placeholder).slice(0, -1);
   return before.every((_, index) => {
@@ -41,15 +37,11 @@ function standsQuoted(text: string): boolean {
   });
 }
 
-/** Whether a text may stand in an expression without quotes around it, and means itself there alone. */
 export function isOneWord(text: string): boolean {
   return oneWord.test(text);
 }
 
-/**
- * A copy of a request with values put into it. Where a text with `{value}` stands already, the value takes that place.
- * Throws a Problem for a value that cannot stand there: a line end in a header, a quote inside a text.
- */
+/** A value replaces `{value}` in an existing text. Throws a Problem if it is unsafe there. */
 export function withPlacements(draft: Draft, placements: readonly Placement[], who: string): Draft {
   const placed: Draft = {
     url: new URL(draft.url),
@@ -100,7 +92,6 @@ function headerText(text: string, name: string, url: URL, who: string): string {
   );
 }
 
-/** A value with a part of it replaced; what is missing on the way is made. */
 function set(
   whole: Json | undefined,
   [step, ...rest]: readonly (string | number)[],
@@ -119,7 +110,6 @@ function set(
   return object;
 }
 
-/** What an answer holds at a path. */
 export function valueIn(document: Json, path: string): Json | undefined {
   return valueAt({ item: document, parent: undefined }, pathOf(path));
 }

@@ -1,12 +1,11 @@
 import { z } from "zod";
 import { pathSchema } from "../file/file-source-settings.ts";
 
-/** A value in a query. */
 export const scalar = z.union([z.string(), z.number(), z.boolean()]);
 
 export const headerName = z.string().regex(/^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,100}$/u, "is no name that a header can have");
 
-/** Headers by name. A line end in one would begin another header. */
+/** A line end in a value would begin another header. */
 export const headersSchema = z
   .record(
     headerName,
@@ -14,10 +13,8 @@ export const headersSchema = z
   )
   .default({});
 
-/** Where something of a request goes. */
 export const placeSchema = z.enum(["query", "header", "body"]);
 
-/** An address without user and password. */
 export const webUrl = z.url({ protocol: /^https?$/ }).refine((text) => {
   const url = new URL(text);
   return url.username === "" && url.password === "";
@@ -25,7 +22,7 @@ export const webUrl = z.url({ protocol: /^https?$/ }).refine((text) => {
 
 const codes = z.array(z.union([z.string(), z.number()])).default([]);
 
-/** How an answer with HTTP 200 says that it is none. */
+/** How to recognise an error in an answer with HTTP 200. */
 export const answerErrorsSchema = () =>
   z.union([
     z.literal("none").meta({ examples: ["none"] }),
@@ -63,7 +60,6 @@ export const answerErrorsSchema = () =>
   ]);
 export type AnswerErrors = z.infer<ReturnType<typeof answerErrorsSchema>>;
 
-/** What in an answer counts. */
 export const answerFields = () => ({
   errors: answerErrorsSchema()
     .optional()

@@ -18,35 +18,30 @@ import type { Credentials, Shown } from "./credentials.ts";
 import { withPlacements, type BodyForm, type Draft, type Placement } from "./placement.ts";
 import type { AnswerErrors } from "./request-settings.ts";
 
-/** A page that is asked for. Reads only: it may be asked for again. */
+/** A page to request. Reads only, so it may be requested again. */
 export interface PageRequest extends Draft {
   method: "GET" | "POST";
-  /** Values that are put into it, in this order; what the credentials put in comes last. */
+  /** Values to fill in, in this order. Those of the credentials come last. */
   placed?: readonly Placement[] | undefined;
-  /** HTTP statuses that mean that nothing is there. */
   nothing?: readonly number[] | undefined;
-  /** How its answers say that they failed, also beside an HTTP status that does. */
+  /** How to recognise an error in an answer, also in one with an error status. */
   errors?: AnswerErrors | undefined;
 }
 
-/** An answer with HTTP 2xx. */
+/** An answer with HTTP 2xx, or with a status of `nothing`. */
 export interface PageAnswer extends Received {
-  /** The clock of the service when it answered, epoch milliseconds. */
+  /** Date header: epoch milliseconds. */
   date: number | undefined;
-  /** What it set as cookies, as it was sent. */
   cookies: readonly string[];
 }
 
-/**
- * What became of one request: a page; one that the service could not answer for now or asks to make again; one that it
- * refuses; or no whole answer.
- */
+/** `failed`: the service failed for now, or wants a retry. `no-answer`: no complete answer. */
 const requestOutcomes = ["answered", "failed", "refused", "no-answer"] as const;
 
-/** A longer Retry-After ends the reading. */
+/** A longer Retry-After ends the read. */
 const maxRetryAfterMs = 300_000;
 
-/** A request as observers are told of it: nothing of what was asked or answered. */
+/** For observers. Contains nothing of the request or answer. */
 export interface SeenRequest {
   outcome: (typeof requestOutcomes)[number];
   ms: number;
@@ -64,21 +59,18 @@ export interface RequestDeps {
   clock: Clock;
   random: Randomness;
   credentials: Credentials;
-  /** What no text of an answer may show. */
   known: KnownSecrets;
   dispatcher: Dispatcher;
   settings: RequestSettings;
-  /** What messages call the source and the stream: `source crm, stream orders`. */
   who: string;
-  /** Spaces the requests of a source. */
   pace?: Pace | undefined;
-  /** HTTP statuses that are an answer of their own: there is nothing of that name. */
+  /** HTTP statuses that mean "does not exist". */
   lacking?: readonly number[] | undefined;
-  /** Told of each request that ended. It never throws. */
+  /** Called after each request. Never throws. */
   onRequest?: ((seen: SeenRequest) => void) | undefined;
 }
 
-/** An address as people may see it: without query, user and password. */
+/** An address without query, user and password, fit for messages. */
 export function shownUrl(url: URL): string {
   return `${url.origin}${url.pathname}`;
 }
@@ -86,11 +78,9 @@ export function shownUrl(url: URL): string {
 const transientStatus = new Set([408, 425, 429, 500, 502, 503, 504]);
 
 /**
- * Asks for one page. Network failures, 408, 425, 429 and 5xx are asked again with full jitter, Retry-After kept; 401,
- * and an answer which says that the session is over, once more with fresh credentials. Throws a Problem that names
- * source, stream and address: `source.down`, `source.wrong-password`, `source.refused`, `source.too-large`,
- * `source.error-answer`. A page is accepted by `accept`, which may throw a Problem for an answer that another attempt
- * could better, and an AnswerComplaint for one that is none.
+ * Retries network failures, 408, 425, 429 and 5xx with full jitter and Retry-After; 401 and an expired session once,
+ * with fresh credentials. `accept` may throw an AnswerComplaint or a Problem, of which only `source.not-json` is
+ * retried.
  */
 export function requestPage<T>(
   page: PageRequest,
@@ -110,10 +100,8 @@ export function requestPage<T>(
   });
 }
 
-/** Most that is read of an answer whose status says that it failed. */
 const mostOfFailure = 65_536;
 
-/** One request and what became of it. */
 class Attempt {
   readonly #page: PageRequest;
   readonly #deps: RequestDeps;
@@ -243,7 +231,7 @@ class Attempt {
     return this.#deps.credentials.renewable === false ? "never" : { kind: "at-once", once: "credentials" };
   }
 
-  /** What the service said, fit to be shown. */
+  /** The words of the service, redacted. */
   #words(words: string | undefined, code: string | undefined): string {
     const { known } = this.#deps;
     const asked = shownUrl(this.#page.url);
@@ -305,7 +293,6 @@ function bodyText(body: Json | undefined, bodyAs: BodyForm | undefined): string 
   return form.toString();
 }
 
-/** The JSON of an answer that failed, where that is what it holds. */
 async function startOf(response: Dispatcher.ResponseData, most: number): Promise<Json | undefined> {
   const chunks: Buffer[] = [];
   let length = 0;
@@ -338,7 +325,6 @@ function dateOf(header: string | undefined): number | undefined {
   return Number.isNaN(date) ? undefined : date;
 }
 
-/** Codes of network errors, and what they mean for whoever asked. */
 const words: readonly (readonly [RegExp, string])[] = [
   [/^ECONNREFUSED$/u, "cannot be reached: nothing listens at this address"],
   [/^(?:ENOTFOUND|EAI_)/u, "cannot be reached: the name of its host is not known"],
@@ -354,9 +340,7 @@ const words: readonly (readonly [RegExp, string])[] = [
   [/SSL|^EPROTO$/u, "does not speak TLS with us"],
 ];
 
-/**
- * What a network error means, with its code behind. Its message is not used: it may quote a header or a body.
- */
+/** Explains a network error by its code. Its message may quote a header or body, so it is not used. */
 function reasonOf(thrown: unknown): string {
   if (!(thrown instanceof Error)) return "gave no answer";
   if (thrown.name === "TimeoutError") return "took too long to answer";
@@ -366,7 +350,7 @@ function reasonOf(thrown: unknown): string {
   return `${known ?? "cannot be reached, or the connection broke off"} (${code})`;
 }
 
-/** The code of an error, or of the first one where several addresses of a host were tried. */
+/** With several addresses of a host: the code of the first one. */
 function codeOf(thrown: unknown): string | undefined {
   if (!(thrown instanceof Error)) return undefined;
   if ("code" in thrown && typeof thrown.code === "string") return thrown.code;

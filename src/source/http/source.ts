@@ -21,11 +21,10 @@ interface HttpSourceDeps {
   secrets: (ref: string) => Promise<string> | string;
   known: KnownSecrets;
   staging: Staging;
-  /** Told of each request that ended, with the name of the source. It never throws. */
+  /** Called after each request, with the name of the source. Never throws. */
   onRequest?: ((source: string, seen: SeenRequest) => void) | undefined;
 }
 
-/** Reads streams over HTTP as the settings declare them, each from its lists. */
 export function createHttpSource(name: string, settings: HttpSourceSettings, deps: HttpSourceDeps): OpenedReader {
   const { clock, random, secrets, known, staging } = deps;
   const onRequest = (seen: SeenRequest): void => deps.onRequest?.(name, seen);
@@ -77,8 +76,8 @@ export function createHttpSource(name: string, settings: HttpSourceSettings, dep
 }
 
 /**
- * Whether the positions of a stream can be personal data. They can if the mapping reads the paging key for a private
- * field or hashes it. They can too if no mapping reads it, unless it is the `key`, which messages name anyway.
+ * Positions may be personal data if the paging key is mapped to a private field or hashed, or if nothing maps it and it
+ * is not `key`, which messages show anyway.
  */
 function isPagedPrivately(stream: Stream, { paging, key, group, mapping, skip }: HttpStream): boolean {
   if (paging.kind !== "keyset") return false;

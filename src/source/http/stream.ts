@@ -10,9 +10,8 @@ import type { List } from "./list.ts";
 
 interface ListAbout {
   who: string;
-  /** Where it is, if not where its settings say. */
   url?: URL;
-  /** HTTP 404 means that there is none. */
+  /** HTTP 404 means that there are no rows. */
   mayLack?: boolean;
 }
 
@@ -26,7 +25,6 @@ interface StreamDeps {
   staging: Staging;
 }
 
-/** A stream of an http source: a list, and the lists of its details. */
 export class StreamReading {
   readonly #stream: HttpStream;
   readonly #deps: StreamDeps;
@@ -41,7 +39,7 @@ export class StreamReading {
     return details === undefined ? this.#list().read(options) : this.#joined(details, key, options);
   }
 
-  /** Whether every list answers that can be asked by itself. */
+  /** Checks every list that needs no header row for its request. */
   async check(signal: AbortSignal | undefined): Promise<Problem | undefined> {
     const alone = Object.entries(this.#stream.details ?? {}).filter(([, list]) => list.each === undefined);
     for (const list of [this.#list(), ...alone.map(([name, settings]) => this.#detail(name, settings))]) {
@@ -98,7 +96,6 @@ export class StreamReading {
     return cursor === undefined ? outcome : { ...outcome, cursor };
   }
 
-  /** Detail rows that are asked for by their header rows. */
   async *#chainedDetails(
     name: string,
     settings: DetailSettings,
@@ -138,12 +135,11 @@ export class StreamReading {
   }
 }
 
-/** What lists are read with whose rows cannot be begun in the middle. */
+/** Drops `since` and `resume`: a join needs all rows. */
 function fromTheBeginning({ signal, batchSize }: ReadOptions): ReadOptions {
   return { ...(signal === undefined ? {} : { signal }), ...(batchSize === undefined ? {} : { batchSize }) };
 }
 
-/** Rows of a list as a part of records. */
 async function* partOf(
   reading: AsyncGenerator<SourceItem[], ReadOutcome, void>,
   ended: (outcome: ReadOutcome) => void,
@@ -152,7 +148,7 @@ async function* partOf(
     for (;;) {
       const next = await reading.next();
       if (next.done !== true) {
-        // The key of a row may be its own: to which record it belongs is read from the row itself.
+        // The key of a raw row may be its own (`rowKey`). The join reads the record key from the row itself.
         yield next.value.map((item): PartItem => {
           if ("bad" in item) return item;
           const { place, value } = item.raw;

@@ -2,17 +2,15 @@ import type { Json } from "../../base/canonical-json.ts";
 import { toInstant } from "../../base/clock.ts";
 import { parseFormat } from "../mapping/date-formats.ts";
 
-/** How a service writes times, where it is asked for what changed since one. */
 export interface TimeFormat {
   /** `iso`, `epoch_ms`, `epoch_s`, or a pattern such as `yyyy-MM-dd HH:mm:ss`. */
   format: string;
-  /** Zone of times of a pattern without an offset. */
+  /** Zone of times without an offset. */
   zone?: string | undefined;
 }
 
 const names: ReadonlySet<string> = new Set(["iso", "epoch_ms", "epoch_s"]);
 
-/** What is wrong with a format, by its key; undefined where nothing is. */
 export function timeFormatFault({ format, zone }: TimeFormat): { key: "format" | "zone"; message: string } | undefined {
   if (names.has(format)) return undefined;
   const pattern = parseFormat(format);
@@ -30,10 +28,7 @@ export function timeFormatFault({ format, zone }: TimeFormat): { key: "format" |
   return undefined;
 }
 
-/**
- * An instant as a service writes it. Where its clocks are set back after it, the local time that they are set to: what
- * changes then bears times that have been already.
- */
+/** Shortly before the service's clocks go back, gives the local time after that: it repeats for later changes. */
 export function writeTime(epochMs: number, { format, zone = "UTC" }: TimeFormat): string | number {
   if (format === "iso") return toInstant(epochMs);
   if (format === "epoch_ms") return epochMs;
@@ -49,7 +44,7 @@ export function writeTime(epochMs: number, { format, zone = "UTC" }: TimeFormat)
     .join("");
 }
 
-/** The moment of a time of a service in epoch milliseconds; undefined for what is none, or has no zone. */
+/** A time of the service in epoch milliseconds. Undefined if it is not a time, or has no zone. */
 export function readTime(value: Json | undefined, { format, zone }: TimeFormat): number | undefined {
   const isEpoch = format === "epoch_ms" || format === "epoch_s";
   if (isEpoch && (typeof value === "number" || (typeof value === "string" && /^\d{1,16}$/u.test(value)))) {
@@ -96,7 +91,6 @@ const written: Readonly<Record<string, (at: Zoned) => string>> = {
 const isFraction = (text: string): boolean => /^S{1,9}$/u.test(text);
 const fractionOf = ({ millisecond }: Zoned): string => `${digits(millisecond, 3)}000000`;
 
-/** A pattern cut into what stands for something and what stands as it is. */
 function pieces(format: string): { text: string; isToken: boolean }[] {
   return [...format.matchAll(/'([^']*)'|([A-Za-z])\2*|[^]/gu)].map(([piece, quoted]) => ({
     text: quoted ?? piece,

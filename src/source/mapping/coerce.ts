@@ -7,10 +7,7 @@ import { isDoubtful, marksToName } from "./numbers.ts";
 import type { Scope } from "./path.ts";
 import type { Target } from "./target.ts";
 
-/**
- * Text, or a number as the source wrote it; nothing of nothing. Every store and every service can hold such a text: it
- * has no NUL and no lone surrogate.
- */
+/** Text, or a number as the source wrote it. Refuses NUL and lone surrogates, which stores and services cannot hold. */
 export function textOf(value: Json | undefined, context: MappingContext): string | undefined {
   if (value === undefined) return undefined;
   if (typeof value === "number") return String(value);
@@ -20,7 +17,6 @@ export function textOf(value: Json | undefined, context: MappingContext): string
   return value;
 }
 
-/** What an expression finds, as text. */
 export function ofText(
   spec: Json | undefined,
   at: KeyPath,
@@ -30,7 +26,7 @@ export function ofText(
   return (scope) => textOf(inner(scope), compiler.context);
 }
 
-/** A whole number that JavaScript holds exactly; also written as text, also as `12.0`, and not as `2.000`. */
+/** An exact whole number, also as text and as `12.0`. Refuses `2.000`: the point may be a thousands separator. */
 function integerOf(value: Json, context: MappingContext): number | undefined {
   if (typeof value === "string" && isDoubtful(value))
     return refuse(
@@ -69,7 +65,6 @@ function textsOf(value: Json, context: MappingContext): string[] | undefined {
 
 interface Coercion {
   takes: string;
-  /** Why a value is refused: code → meaning. */
   refuses: Readonly<Record<string, string>>;
 }
 
@@ -78,7 +73,6 @@ const textRefusals = {
   "broken-text": "text with a NUL character or half a surrogate pair",
 };
 
-/** What each kind of target field takes, for the reference. */
 export const coercions: Readonly<Record<Exclude<Target["kind"], "list" | "object">, Coercion>> = {
   text: { takes: "text, or a number as the source writes it", refuses: textRefusals },
   word: {
@@ -111,7 +105,6 @@ export const coercions: Readonly<Record<Exclude<Target["kind"], "list" | "object
   money: { takes: "the value of the operator `money`", refuses: {} },
 };
 
-/** Turns what an expression found into what the target field takes; refuses what is something else. */
 export function coercionTo(target: Target, context: MappingContext): (value: Json) => Json | undefined {
   switch (target.kind) {
     case "text":
@@ -139,14 +132,11 @@ export function coercionTo(target: Target, context: MappingContext): (value: Jso
 
 const withOffset = /(?:Z|[+-]\d\d(?::?\d\d)?)(?:\[[^\]]*\])?$/i;
 
-/** The days that a date may be of, in UTC, as moments in epoch milliseconds; the services take none after 2100 (A20). */
+/** Allowed dates in UTC, epoch milliseconds. The services take none after 2100 (A20). */
 const earliest = Date.parse("1990-01-01");
 const beyondLatest = Date.parse("2101-01-01");
 
-/**
- * A moment in epoch milliseconds as an instant in UTC. Refuses what is of no plausible day: it is mostly a number of
- * another unit. The day is told and no more of the value, which may be none of a date at all.
- */
+/** Refuses an implausible date: mostly a number in another unit. The message shows only the day: it may be no date. */
 export function plausibleInstant(epochMs: number, value: Json, context: MappingContext): string | undefined {
   const isPlausible = (moment: number): boolean => moment >= earliest && moment < beyondLatest;
   if (isPlausible(epochMs)) return toInstant(epochMs);
@@ -166,7 +156,7 @@ function dayOf(epochMs: number): string {
   return isOfCalendar ? new Date(epochMs).toISOString().replace(/T.*/u, "") : "that no calendar has";
 }
 
-/** An ISO text with Z or an offset, as an instant in UTC with milliseconds; nothing of nothing. */
+/** Converts ISO text with Z or an offset to UTC with milliseconds. */
 export function instantOf(value: Json | undefined, context: MappingContext): string | undefined {
   if (value === undefined) return undefined;
   if (typeof value !== "string" || !withOffset.test(value)) {
@@ -186,7 +176,6 @@ export function instantOf(value: Json | undefined, context: MappingContext): str
   return plausibleInstant(epochMs, value, context);
 }
 
-/** Whether it is a zone that times can be told in. */
 export function isZone(zone: string): boolean {
   try {
     return Temporal.Instant.fromEpochMilliseconds(0).toZonedDateTimeISO(zone).timeZoneId !== "";
@@ -196,8 +185,8 @@ export function isZone(zone: string): boolean {
 }
 
 /**
- * The moment of a local time in a zone. A day begins with its first moment, which is not midnight where the clock skips
- * that. Throws a RangeError for any other time that happens twice or not at all.
+ * A day, or a midnight that clocks skip, gives the first moment of that day. Throws a RangeError for another time that
+ * occurs twice or never.
  */
 export function momentIn(zone: string, time: Temporal.PlainDateTime, isDay = false): Temporal.ZonedDateTime {
   if (isDay || time.equals(time.withPlainTime())) {
@@ -207,7 +196,6 @@ export function momentIn(zone: string, time: Temporal.PlainDateTime, isDay = fal
   return time.toZonedDateTime(zone, { disambiguation: "reject" });
 }
 
-/** A reader of dates, or what is wrong with its declaration. */
 export function compileDate(
   { format, zone }: { format: string; zone: string | undefined },
   context: MappingContext,

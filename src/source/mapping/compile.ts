@@ -25,64 +25,52 @@ import { compileFields } from "./fields.ts";
 import { formatRawPath, overlaps, parsePath, type Scope } from "./path.ts";
 import { targetOf } from "./target.ts";
 
-/** A mapping as the configuration writes it: target field → expression. */
 export type MappingSpec = JsonObject;
 
-/** The key of a stream beside its mapping: when a record is skipped. No target field has its name. */
+/** Key of the stream beside its mapping. No target field has this name. */
 const skipKey = "skip";
 
-/** Why a record cannot be used. Holds no value of the record but its key. */
+/** Why a record is unusable. Contains no value of the record except its ids. */
 export interface Rejection {
   namespace?: string;
   id?: string;
-  /** The customer that the record names, where these fields can be read by themselves. */
+  /** The customer that the record names, if these fields are readable. */
   customerNamespace?: string;
   customerId?: string;
-  /** The target field: `instances[3].term`. Empty where the record as a whole is meant. */
+  /** The target field: `instances[3].term`. Empty for the whole record. */
   field: string;
   code: string;
-  /** What was found, by type, length and shape. */
   message: string;
   expected: string;
 }
 
 export interface MappingOptions {
-  /** Where the mapping stands in the configuration, for the messages: `sources.erp.streams.orders.mapping`. */
   place?: string;
-  /** Namespace of records whose mapping does not set one; `crm` by default. */
+  /** Namespace if the mapping sets none. Default: `crm`. */
   namespace?: string;
-  /** Texts that stand for nothing. */
   nullTexts?: readonly string[];
-  /** Look-up tables by name. */
   tables?: ReadonlyMap<string, LookupTable>;
-  /** The condition under which a record is skipped. */
   skip?: Json | undefined;
 }
 
-/** Turns one raw record into a canonical one, or says why it cannot be used. Never throws for a record. */
+/** Maps a raw record to a canonical one, or says why it is unusable. Never throws for a record. */
 export type MapRecord = (raw: JsonObject) => Result<MappedRecord, Rejection>;
 
-/**
- * What each field of the mapping gives for one raw record, without those that cannot be used. It may be no canonical
- * record.
- */
+/** The usable fields of a raw record. The result may not be a canonical record. */
 export type GiveFields = (raw: JsonObject) => JsonObject;
 
-/** A record that is left out. */
 interface Skipped {
-  /** Which record it is, where that can be read. */
   key: RecordKey | undefined;
-  /** It names a record in a way that cannot be used, so that it may be any one. */
+  /** Its id exists but is unusable, so it may be any record. */
   isNameless: boolean;
 }
 
-/** Whether a raw record is left out; a failure where that cannot be told. Undefined: it is not. */
+/** Whether a raw record is skipped; undefined: not skipped. Fails if unknown. */
 export type SkipRecord = (raw: JsonObject) => Result<Skipped | undefined, Rejection>;
 
-/** A canonical record, with the zones of its local dates beside it where it has any. */
 type MappedRecord = CanonicalRecord & { zones?: DateZones };
 
-/** Fields that are read by themselves where the rest of a record cannot be used: which record it is, and whose. */
+/** Read separately if the rest of a record is unusable, to show which record it is and whose. */
 const identityFields = ["namespace", "id", "customerNamespace", "customerId"] as const;
 
 interface Compiled {
@@ -125,7 +113,7 @@ function compile(stream: Stream, spec: MappingSpec, options: MappingOptions): Co
   };
 }
 
-/** A raw place that holds a secret may be read for nothing else: a copy of it would not be sealed. */
+/** The place of a secret may be read for nothing else: a copy in another field would not be sealed. */
 function checkSecrets(context: MappingContext): void {
   for (const secret of context.reads.filter((read) => read.secret)) {
     for (const read of context.reads) {
@@ -141,26 +129,22 @@ function checkSecrets(context: MappingContext): void {
   }
 }
 
-/** Going through a list or an object to reach the secret in it is not reading the secret. */
+/** A list or object on the way to a secret is not the secret. */
 function isContainer(read: ReadPath, secret: ReadPath): boolean {
   return read.steps.length < secret.steps.length && read.goesThrough;
 }
 
-/** Every raw place that a mapping reads, and the condition under which a record is skipped. */
+/** All raw places that a mapping and its `skip` read. */
 export function readsOf(stream: Stream, spec: MappingSpec, skip?: Json): readonly ReadPath[] {
   return compile(stream, spec, { skip }).context.reads;
 }
 
-/** The places of a raw record that the mapping reads secrets from, such as `lines[].password`; sorted. */
 export function secretPaths(stream: Stream, spec: MappingSpec): string[] {
   const secrets = readsOf(stream, spec).filter((read) => read.secret);
   return [...new Set(secrets.map((read) => formatRawPath(read.steps)))].sort();
 }
 
-/**
- * All mistakes of a mapping and of the condition beside it, each with its key path inside the mapping, or from
- * `skip` on; none when they can be compiled. Of the tables only the columns count.
- */
+/** Paths are inside the mapping, or begin with `skip`. Of tables, only the columns matter. */
 export function findMistakes(
   stream: Stream,
   spec: MappingSpec,
@@ -179,23 +163,15 @@ export function findMistakes(
   return context.mistakes;
 }
 
-/** Where a mistake stands in the settings of its stream. */
 export function placeInStream({ path }: MappingMistake): KeyPath {
   return path[0] === skipKey ? path : ["mapping", ...path];
 }
 
-/**
- * Compiles a declared mapping. Throws a Problem (`config.mapping`) that names the first mistake with its key path: an
- * unknown target field, a required one that is missing, an unknown expression, a path that cannot be read.
- */
+/** Throws a Problem (`config.mapping`) with the first mistake and its key path. */
 export function compileMapping(stream: Stream, spec: MappingSpec, options: MappingOptions = {}): MapRecord {
   return compileStream(stream, spec, options).map;
 }
 
-/**
- * Compiles a declared mapping and the condition under which a record is skipped. Throws a Problem (`config.mapping`) as
- * `compileMapping` does.
- */
 export function compileStream(
   stream: Stream,
   spec: MappingSpec,
@@ -246,7 +222,7 @@ export function compileStream(
   };
 }
 
-/** Which record is skipped. One whose id gives nothing at all is none that was ever known. */
+/** A skipped record without any id was never known. */
 function skippedRecord(identity: Compiled["identity"], raw: JsonObject, context: MappingContext): Skipped {
   const { namespace, id } = identityOf(identity, raw, context);
   if (id !== undefined && namespace !== undefined) return { key: { namespace, id }, isNameless: false };
@@ -313,7 +289,6 @@ function validated<Of>(schema: z.ZodType<Of>, mapped: unknown, made: (record: Of
   return parsed.success ? ok(made(parsed.data)) : failed(parsed.error.issues[0]);
 }
 
-/** What is wrong with a field, by the description of its value. */
 function faultText(field: string, found: string): string {
   const name = field === "" ? "the record" : field;
   return found === describeValue(undefined) ? `${name} is missing` : `${name}: found ${found}`;

@@ -5,10 +5,10 @@ import { numberReader } from "./numbers.ts";
 import type { Scope } from "./path.ts";
 import { compilePattern, searchable } from "./pattern.ts";
 
-/** Whether a condition holds. It does not where it cannot be told; the context has the fault then. */
+/** Whether a condition holds. False if unknown; the context then has the fault. */
 export type Holds = (scope: Scope) => boolean;
 
-/** Words that stand for something, compared as text, so that 1 and "1" are the same. */
+/** Words are compared as text: 1 and "1" are equal. */
 export function wordsOf(value: Json | undefined, at: KeyPath, context: MappingContext): Set<string> {
   const words = Array.isArray(value) ? value : [value];
   if (!words.every((word) => typeof word === "string" || typeof word === "number" || typeof word === "boolean")) {
@@ -17,14 +17,13 @@ export function wordsOf(value: Json | undefined, at: KeyPath, context: MappingCo
   return new Set(words.map(String));
 }
 
-/** One test of a condition, or one way to put conditions together, for the reference; its test runs the examples. */
+/** One test or composition of conditions, for the reference pages. Its test runs the examples. */
 export interface ConditionReference {
   key: string;
   holds: string;
   examples: readonly { condition: Json; record: JsonObject; holds?: boolean; refused?: string }[];
 }
 
-/** The tests of a condition. */
 export const conditionReference: readonly ConditionReference[] = [
   {
     key: "equals",
@@ -74,7 +73,6 @@ export const conditionReference: readonly ConditionReference[] = [
   },
 ];
 
-/** How conditions are put together. */
 export const compositionReference: readonly ConditionReference[] = [
   {
     key: "all",
@@ -193,7 +191,6 @@ function compileTest(test: string, spec: JsonObject, at: KeyPath, compiler: Expr
   }
 }
 
-/** Whether a value is one of some words, or what an expression gives. */
 function equalTo(inner: Evaluate, operand: Json | undefined, of: KeyPath, compiler: ExpressionCompiler): Holds {
   const other = isJsonObject(operand) && of.at(-1) === "equals" ? compiler.expression(operand, of) : undefined;
   const words = other === undefined ? wordsOf(operand, of, compiler.context) : undefined;
@@ -205,7 +202,7 @@ function equalTo(inner: Evaluate, operand: Json | undefined, of: KeyPath, compil
   };
 }
 
-/** How much more a value is than a number, or later than an instant. Refuses what is none of the two. */
+/** The difference of a value to a number or an instant (ms). Refuses other values. */
 function comparedWith(
   operand: Json | undefined,
   of: KeyPath,

@@ -1,64 +1,56 @@
 import type { Json } from "../../base/canonical-json.ts";
 import type { Scope } from "./path.ts";
 
-/** Where something stands in the mapping: `["instances", 1, "fields", "term"]`. */
+/** A position in the mapping: `["instances", 1, "fields", "term"]`. */
 export type KeyPath = readonly (string | number)[];
 
-/** Something wrong in a mapping itself, whatever the records are. */
 export interface MappingMistake {
   path: KeyPath;
-  /** What was found and what is expected. */
   message: string;
-  /** The names of which one is expected, where the last step of the path is no known name. */
+  /** Valid names, if the last step of the path is an unknown name. */
   names?: readonly string[];
 }
 
-/** What one expression of a mapping does with an item. Undefined means that there is nothing. */
 export type Evaluate = (scope: Scope) => Json | undefined;
 
-/** Why a value of a record cannot be used. */
 export interface Fault {
-  /** The target field, filled in on the way out of nested lists: `instances[3].term`. */
+  /** The target field, completed on the way out of nested lists: `instances[3].term`. */
   field: string;
   code: string;
-  /** What was found, by type, length and shape only. */
+  /** Only type, length and shape. */
   found: string;
   expected: string;
 }
 
-/**
- * A raw place that a mapping reads, as steps from the top of the record; `everyElement` stands for every element of a
- * list.
- */
+/** `steps` begin at the top of the record; `everyElement` means every list element. */
 export interface ReadPath {
   steps: readonly (string | number)[];
   secret: boolean;
   at: KeyPath;
-  /** Only the members of its elements are looked at, each by a path of its own. */
+  /** The elements are only passed through; other paths read their members. */
   goesThrough: boolean;
 }
 
-/** What the parts of one mapping share while it is compiled, and the fault of the record being mapped. */
+/** Shared while one mapping is compiled. Also holds the fault of the current record. */
 export interface MappingContext {
   readonly nullTexts: ReadonlySet<string>;
   readonly tables: ReadonlyMap<string, LookupTable>;
-  /** The target fields that hold secrets: `password`, `assets[].password`. */
+  /** Target fields that hold secrets: `password`, `assets[].password`. */
   readonly secrets: ReadonlySet<string>;
   readonly mistakes: MappingMistake[];
   readonly reads: ReadPath[];
-  /** Set by the first expression that cannot use what it found; everything above it stops. */
+  /** Set by the first expression with an unusable value; evaluation then stops. */
   fault: Fault | undefined;
-  /** Set while the record is mapped field by field: one that has a fault is left out, and the others are mapped. */
+  /** Set while fields are mapped separately: a field with a fault is left out, the others are mapped. */
   leavesOutFaults: boolean;
-  /** Set by an expression that read a local time: the zone in which it read it. */
+  /** Zone of the last local time that an expression read. */
   localIn: string | undefined;
-  /** Elements that the lists of the record being mapped were gone through for. */
   visited: number;
-  /** The zone of each date of the record being mapped, by field; null where that is none, or not one throughout. */
+  /** Zone of each date of the current record, by field. Null if it has no zone, or several. */
   readonly zones: Map<string, string | null>;
 }
 
-/** Where the items of a scope are in the raw record; undefined where they are computed and not read from one place. */
+/** `steps`: where the items of a scope are in the raw record. Undefined if they are computed. */
 export interface ScopeOrigin {
   steps: readonly (string | number)[] | undefined;
   parent: ScopeOrigin | undefined;
@@ -69,13 +61,13 @@ export function mistake(context: MappingContext, path: KeyPath, message: string,
   return () => undefined;
 }
 
-/** Records the fault of the record being mapped; the first one counts. */
+/** Only the first fault of a record counts. */
 export function refuse(context: MappingContext, code: string, found: Json | undefined, expected: string): undefined {
   context.fault ??= { field: "", code, found: describeValue(found), expected };
   return undefined;
 }
 
-/** A value by type, length and shape, never itself: `text of 10 characters in the form "9999-99-99"`. */
+/** Describes a value without showing it: `text of 10 characters in the form "9999-99-99"`. */
 export function describeValue(value: Json | undefined): string {
   if (value === undefined) return "nothing";
   if (value === null) return "null";
@@ -98,47 +90,38 @@ function shapeOf(text: string): string {
     .replaceAll(/[\p{C}]/gu, "?");
 }
 
-/** What a plain path reads, and where in the raw record it leads. */
 interface CompiledPath {
   read: Evaluate;
-  /** Undefined where it starts at something that was computed. */
+  /** Undefined if the path starts at a computed value. */
   steps: readonly (string | number)[] | undefined;
 }
 
-/** A list that an expression gives, and a compiler for what is asked of each of its elements. */
+/** A list of an expression, and a compiler for expressions on its elements. */
 export interface CompiledElements {
-  /** The elements; undefined where there is no list, or a fault. One object or value alone counts as a list of one. */
+  /** Undefined if there is no list, or a fault. A single object or value counts as a list of one. */
   read: (scope: Scope) => readonly Json[] | undefined;
   inside: ExpressionCompiler;
 }
 
-/** Compiles the expressions that stand in one scope of a mapping. */
 export interface ExpressionCompiler {
   readonly context: MappingContext;
   readonly origin: ScopeOrigin;
-  /** An expression of any kind. */
   expression(spec: Json | undefined, at: KeyPath): Evaluate;
-  /**
-   * An expression that gives a list. `goesThrough`: of its elements nothing is used but what expressions of their own
-   * read of them.
-   */
+  /** An expression that gives a list. `goesThrough`: only other expressions read its elements. */
   elements(spec: Json | undefined, at: KeyPath, goesThrough: boolean): CompiledElements;
-  /** A plain path; undefined, with a mistake, where the text is no path. */
+  /** Undefined, with a mistake, if the text is not a path. */
   path(text: string, at: KeyPath, how?: { secret?: boolean; goesThrough?: boolean }): CompiledPath | undefined;
 }
 
-/** The column of a table with several that is found where `lookup` names none. */
+/** The column that `lookup` uses if it names none. */
 export const valueColumn = "";
 
-/** A look-up table: what stands in its columns for each key. */
 export interface LookupTable {
-  /** The names of its columns. */
   readonly columns: readonly string[];
-  /** By key a text for each of the columns: undefined where nothing stands there. */
+  /** Key → a text per column; undefined if the column is empty. */
   readonly rows: ReadonlyMap<string, readonly (string | undefined)[]>;
 }
 
-/** A table that has one value a key. */
 export function valueTable(entries: Readonly<Record<string, string>>): LookupTable {
   return { columns: [valueColumn], rows: new Map(Object.entries(entries).map(([key, value]) => [key, [value]])) };
 }

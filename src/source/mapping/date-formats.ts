@@ -1,12 +1,9 @@
 import type { Json } from "../../base/canonical-json.ts";
 import { failed, ok, type Result } from "../../base/errors.ts";
 
-/** What a text or number in a format with a name is: an instant, or a local time or day that needs a zone. */
 type ReadTime = { instant: number } | { local: Temporal.PlainDateTime; isDay: boolean } | undefined;
 
-/** A format of dates that is no pattern. */
 interface NamedFormat {
-  /** As a message says it. */
   expected: string;
   read(value: Json): ReadTime;
 }
@@ -19,10 +16,9 @@ const epoch = (milliseconds: number, unit: string): NamedFormat => ({
   },
 });
 
-/** The day 0 of spreadsheets, which take 1900 for a leap year. */
+/** Day 0 of spreadsheets, which treat 1900 as a leap year. */
 const firstSerial = Temporal.PlainDateTime.from("1899-12-30T00:00");
 
-/** The English names of the months; they do not depend on where the program runs. */
 const months = "jan feb mar apr may jun jul aug sep oct nov dec".split(" ");
 
 function localTime(parts: Temporal.PlainDateTimeLike): Temporal.PlainDateTime | undefined {
@@ -33,7 +29,6 @@ function localTime(parts: Temporal.PlainDateTimeLike): Temporal.PlainDateTime | 
   }
 }
 
-/** The formats with a name, beside `iso`. */
 export const namedFormats: Readonly<Record<string, NamedFormat>> = {
   epoch_ms: epoch(1, "milliseconds"),
   epoch_s: epoch(1_000, "seconds"),
@@ -42,7 +37,7 @@ export const namedFormats: Readonly<Record<string, NamedFormat>> = {
     read: (value) => {
       const number = typeof value === "string" && /^\d{1,6}(?:\.\d{1,15})?$/.test(value) ? Number(value) : value;
       if (typeof number !== "number" || !(number >= 61 && number < 1_000_000)) return undefined;
-      // A fraction of a day is held to the second, and no better.
+      // Spreadsheet fractions are exact only to a second.
       const seconds = Math.round(number * 86_400);
       const local = firstSerial.add({ days: Math.floor(seconds / 86_400), seconds: seconds % 86_400 });
       return { local, isDay: Number.isInteger(number) };
@@ -63,7 +58,8 @@ const tokens: Readonly<Record<string, Token>> = {
   yyyy: { pattern: "(\\d{4})", field: "year" },
   yy: { pattern: "(\\d{2})", field: "year", read: (text) => 2000 + Number(text) },
   MMM: {
-    // Not `(?i:…)`: V8 leaves that out of what it no longer optimizes, as it does once a process has many expressions.
+    // Not `(?i:…)`: V8 ignores it in code that it no longer optimizes, which happens in processes with many
+    // expressions.
     pattern: `(${months.map((name) => name.replaceAll(/./g, (letter) => `[${letter}${letter.toUpperCase()}]`)).join("|")})`,
     field: "month",
     read: (text) => months.indexOf(text.toLowerCase()) + 1,
@@ -88,18 +84,12 @@ function tokenOf(piece: string): Token | undefined {
   return Object.hasOwn(tokens, piece) ? tokens[piece] : undefined;
 }
 
-/**
- * Reads a local time, or the midnight of a day, and its offset where the pattern has one; undefined for what is not of
- * the pattern.
- */
+/** Undefined if the text does not match. Without a time, midnight of the day. */
 type ReadLocal = (
   text: string,
 ) => { time: Temporal.PlainDateTime; isDay: boolean; offset: string | undefined } | undefined;
 
-/**
- * Reads a format such as `yyyy-MM-dd HH:mm:ss.SSS`; letters that are no token stand in single quotes. What the calendar
- * does not have is not of the pattern.
- */
+/** For example `yyyy-MM-dd HH:mm:ss.SSS`; other letters in single quotes. Refuses dates that do not exist. */
 export function parseFormat(format: string): Result<{ read: ReadLocal; hasOffset: boolean }, string> {
   const shown = JSON.stringify(format);
   let source = "";

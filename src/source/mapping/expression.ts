@@ -13,13 +13,12 @@ import { operators } from "./operators.ts";
 import type { Operator } from "./operators/operator.ts";
 import { everyElement, parsePath, valueAt, type Path } from "./path.ts";
 
-/** Expressions can stand in each other so deep. */
 const deepest = 60;
 
-/** Elements of lists that may be gone through for one record: a list inside a list is quickly a million. */
+/** List elements visited per record: nested lists quickly reach a million. */
 const mostVisited = 2_000_000;
 
-/** Null, empty and blank texts and the texts that stand for nothing become nothing. */
+/** Null, blank texts and `nullTexts` become undefined. */
 function presentValue(value: Json | undefined, nullTexts: ReadonlySet<string>): Json | undefined {
   if (value === null) return undefined;
   if (typeof value !== "string") return value;
@@ -87,7 +86,7 @@ export function createExpressionCompiler(context: MappingContext, origin: ScopeO
   return compiler;
 }
 
-/** The path of `{path: PATH, default: []}`, a list that a record may lack: all its elements are those at the path. */
+/** The path of `{path: PATH, default: []}`: a list that may be missing. */
 function optionalList(spec: Json | undefined): string | undefined {
   if (!isJsonObject(spec) || Object.keys(spec).length !== 2) return undefined;
   const { path, default: fallback } = spec;
@@ -133,7 +132,6 @@ function depthOf(origin: ScopeOrigin): number {
   return depth;
 }
 
-/** The operator that an expression names, where it names exactly one. */
 function operatorOf(spec: JsonObject): { name: string; chosen: Operator } | undefined {
   const [name, ...others] = Object.keys(spec).filter((key) => Object.hasOwn(operators, key));
   const chosen = name === undefined ? undefined : operators[name];
@@ -173,7 +171,6 @@ function chosenOperator(
   return operand === undefined ? wrong([...at, name], "missing") : { name, chosen, operand };
 }
 
-/** The keys that may stand beside the name of an operator. */
 function besideOf(name: string): string {
   return [...Object.keys(operators[name]?.reference.options ?? {}), "default"].join(", ");
 }
@@ -187,7 +184,6 @@ function withDefault(evaluate: Evaluate, spec: JsonObject, context: MappingConte
   };
 }
 
-/** The scope of the elements of a list that was read from `steps`. */
 export function elementOrigin(parent: ScopeOrigin, steps: readonly (string | number)[] | undefined): ScopeOrigin {
   return { steps: steps === undefined ? undefined : [...steps, everyElement], parent };
 }

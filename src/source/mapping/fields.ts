@@ -19,7 +19,7 @@ interface CompiledFields {
   fields: ReadonlyMap<string, Evaluate>;
 }
 
-/** Compiles the fields of one object. `name` is the object's own place in the target: `""`, `instances[]`. */
+/** `name`: place of the object in the target, such as `""` or `instances[]`. */
 export function compileFields(
   spec: Json | undefined,
   target: ObjectTarget,
@@ -68,7 +68,7 @@ export function compileFields(
   };
 }
 
-/** Notes in which zone a date was local; one field may be of many items, which have to agree. */
+/** Notes the zone of a local date. Items of one field must agree. */
 function notingZone(evaluate: Evaluate, name: string, context: MappingContext): Evaluate {
   const { zones } = context;
   return (scope) => {
@@ -107,7 +107,7 @@ function compileField(
     else if (value === undefined && required && context.fault === undefined) {
       refuse(context, "missing", undefined, "a value; the field is required");
     }
-    // A list of nothing is no list: a record reads the same whether a mapping looks for such a list or not.
+    // An empty list becomes undefined, so that a record is the same with or without a mapping for that list.
     if (context.fault === undefined) return !required && Array.isArray(value) && value.length === 0 ? undefined : value;
     const within = context.fault.field;
     context.fault.field = within === "" ? field : `${field}${within.startsWith("[") ? "" : "."}${within}`;
@@ -115,7 +115,7 @@ function compileField(
   };
 }
 
-/** An object in a record: `{id: "mergedInto"}`. It is left out if one of its required fields has no value. */
+/** An object in a record, such as `{id: "mergedInto"}`. Left out if a required field has no value. */
 function compileObject(
   spec: Json | undefined,
   target: ObjectTarget,
@@ -136,7 +136,7 @@ function compileObject(
   };
 }
 
-/** A constant that no record could make fit is a mistake in the mapping. */
+/** A constant that fits no record is a mistake in the mapping. */
 function checkConstant(spec: Json | undefined, target: Target, at: KeyPath, compiler: ExpressionCompiler): void {
   const constant = isJsonObject(spec) ? (spec["value"] ?? spec["default"]) : undefined;
   if (constant === undefined || isWhole(target)) return;
@@ -147,15 +147,11 @@ function checkConstant(spec: Json | undefined, target: Target, at: KeyPath, comp
   context.fault = undefined;
 }
 
-/** What is not made of one value. */
 function isWhole({ kind }: Target): boolean {
   return kind === "list" || kind === "money" || kind === "object";
 }
 
-/**
- * A secret is copied from one place and nothing else, so that this place can be blanked in what is kept of the raw
- * record.
- */
+/** A secret must be copied from exactly one place, so that this place can be blanked in the stored raw record. */
 function compileSecret(spec: Json | undefined, at: KeyPath, compiler: ExpressionCompiler): Evaluate {
   if (typeof spec !== "string") return mistake(compiler.context, at, "is a secret; expected a plain path");
   const path = compiler.path(spec, at, { secret: true });
@@ -166,10 +162,8 @@ function compileSecret(spec: Json | undefined, at: KeyPath, compiler: Expression
   return path.read;
 }
 
-/** Adds the objects of one entry to the list; stops at the first fault. */
 type Append = (scope: Scope, into: Json[]) => void;
 
-/** The keys of an entry of a list of objects, for the reference. */
 export const listEntryReference: Readonly<Record<string, string>> = {
   one: "Fields of one object: target field → expression.",
   each:
@@ -180,11 +174,7 @@ export const listEntryReference: Readonly<Record<string, string>> = {
   when: "A condition; where it does not hold, no object is made.",
 };
 
-/**
- * Compiles a list of objects. It is written as entries that follow each other: `{one: {fields}}` makes one object,
- * `{each: LIST, fields: {…}}` one for every element there (a single object counts as a list of one); `kind` chooses the
- * variant, `when` leaves elements out. Inside `each` a path starts at the element, and `^.` goes to the item around it.
- */
+/** `{one: {…}}` makes one object, `{each: LIST, fields: {…}}` one per element. `when` leaves elements out. */
 function compileList(
   spec: Json | undefined,
   variants: readonly ObjectTarget[],
@@ -256,7 +246,7 @@ function compileEntry(
   };
 }
 
-/** The elements at a path or of an expression; a single object counts as a list of one. */
+/** A single object counts as a list of one. */
 function compileEach(each: Json, at: KeyPath, compiler: ExpressionCompiler): CompiledElements {
   if (typeof each !== "string") return compiler.elements(each, at, true);
   const { context } = compiler;
@@ -281,7 +271,6 @@ function withKind(build: Evaluate, variant: ObjectTarget): Evaluate {
   };
 }
 
-/** The variant of an element: named by `kind`, or else the one that has all the fields that are written. */
 function variantOf(
   variants: readonly ObjectTarget[],
   kind: Json | undefined,

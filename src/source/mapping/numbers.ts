@@ -2,28 +2,22 @@ import type { Json } from "../../base/canonical-json.ts";
 import { failed, ok, type Result } from "../../base/errors.ts";
 import { refuse, type MappingContext } from "./context.ts";
 
-/** What stands in numbers that are written as text. */
 export interface Marks {
-  /** Undefined: a point, which nobody named. */
+  /** Undefined: a point, but not named in the mapping. */
   decimalMark?: string | undefined;
   groupMark?: string | undefined;
 }
 
-/** What a mapping says of a number whose point could be either mark. */
 export const marksToName = '`decimalMark: "."`, or `decimalMark: ",", groupMark: "."`';
 
 /**
- * Whether the point of a number that is written as text could stand between thousands, as in 2.000, and nobody knows.
- * Numbers of JSON and of databases have decimal points, and are no texts where they look like this.
+ * Whether the point could be a thousands separator, as in 2.000. Numbers of JSON and databases never look like this.
  */
 export function isDoubtful(text: string): boolean {
   return /^\s*[+-]?[1-9]\d{0,2}\.\d{3}\s*$/u.test(text);
 }
 
-/**
- * Reads texts with these marks as texts with a decimal point and no groups. A failure says how they would have to be
- * written.
- */
+/** Rewrites a text with these marks to a decimal point without groups. A failure says how to write it. */
 export function pointReader({ decimalMark: named, groupMark }: Marks): (text: string) => Result<string, string> {
   const decimalMark = named ?? ".";
   const isUnnamed = named === undefined && groupMark === undefined;
@@ -41,10 +35,7 @@ export function pointReader({ decimalMark: named, groupMark }: Marks): (text: st
   };
 }
 
-/**
- * Reads a number, or a text of at most 15 digits before and behind its mark, zeros at its end aside; nothing of nothing.
- * Refuses what is none.
- */
+/** A text may have 15 digits before and 15 after the mark, without final zeros. */
 export function numberReader(marks: Marks, context: MappingContext): (value: Json | undefined) => number | undefined {
   const asPoint = pointReader(marks);
   const isNamed = marks.decimalMark !== undefined || marks.groupMark !== undefined;
@@ -61,12 +52,12 @@ export function numberReader(marks: Marks, context: MappingContext): (value: Jso
 
 const exactly = "numbers whose product has at most 15 digits; round them";
 
-/** The product of numbers, exactly: refuses one whose digits a number does not hold. */
+/** The exact product. Refuses a product that a number cannot hold exactly. */
 export function productOf(numbers: readonly number[], context: MappingContext): number | undefined {
   let [digits, scale] = [1n, 0];
   for (const number of numbers) {
     const [, whole, fraction = ""] = /^(-?\d+)(?:\.(\d+))?$/.exec(String(number)) ?? [];
-    // One that is written with an exponent is beyond what is exact.
+    // A number that prints with an exponent is not exact.
     if (whole === undefined) return refuse(context, "not-exact", number, exactly);
     digits *= BigInt(`${whole}${fraction}`);
     scale += fraction.length;

@@ -6,7 +6,6 @@ import { extract, replace } from "./operators/parts-of-texts.ts";
 import { concat, hash, login, lower, phone, split, template, trim, upper } from "./operators/texts.ts";
 import { boolean, list, money, multiply, number, path, value } from "./operators/values.ts";
 
-/** All kinds of expressions, by the key that names them. */
 export const operators: Readonly<Record<string, Operator>> = {
   value,
   path,

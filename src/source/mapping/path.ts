@@ -2,19 +2,16 @@ import { isJsonObject, type Json, type JsonObject } from "../../base/canonical-j
 import { failed, ok, type Result } from "../../base/errors.ts";
 import type { ExpressionExample } from "./operators/operator.ts";
 
-/** One item that a mapping looks at, inside the item around it: a line inside its order. */
 export interface Scope {
   readonly item: Json | undefined;
   readonly parent: Scope | undefined;
 }
 
-/** A parsed path: how many scopes up it starts, then members and positions. */
 export interface Path {
   readonly up: number;
   readonly steps: readonly (string | number)[];
 }
 
-/** The ways to write a path, for the reference; its test runs them. */
 export const pathExamples: readonly (ExpressionExample & { means: string })[] = [
   { means: "a member of the record", expression: "city", record: { city: "Bonn" }, gives: "Bonn" },
   {
@@ -36,15 +33,11 @@ export const pathExamples: readonly (ExpressionExample & { means: string })[] = 
 const quotedName = '"(?:[^"\\\\\\u0000-\\u001f]|\\\\(?:["\\\\/bfnrt]|u[0-9a-fA-F]{4}))*"';
 const pathStep = `(?:[^.[\\]^]+|\\[(?:\\d{1,9}|${quotedName})\\])`;
 const pathBracket = `\\[(?:\\d{1,9}|${quotedName})\\]`;
-/** The texts that are paths, as a regular expression; `parsePath` says of others what is wrong. */
 export const pathPattern = `^(?:(?:\\^\\.)+|(?:\\^\\.)*(?:\\^|\\.|${pathStep}(?:\\.${pathStep}|${pathBracket})*))$`;
 
 const isPath = new RegExp(pathPattern);
 
-/**
- * Parses a path: `companyName`, `a.b[0].c`, `["odd.name"].x`; `^.` in front goes to the item around this one, as often
- * as it stands; `.` is the item itself.
- */
+/** For example `companyName`, `a.b[0].c`, `["odd.name"].x`. `^.` goes to the item around; `.` is the item itself. */
 export function parsePath(text: string): Result<Path, string> {
   if (!isPath.test(text))
     return failed(
@@ -55,19 +48,18 @@ export function parsePath(text: string): Result<Path, string> {
   return ok({ up: around.split("^").length - 1, steps: parseRawPath(text.slice(around.length)) });
 }
 
-/** How the name of one member is written that a path cannot be read as: `Kundennr.`. */
 function asOneName(text: string): string {
   const isOdd = text !== "" && !/[[\]"]/.test(text) && !text.startsWith("^");
   return isOdd ? `; for a member of this name write '[${JSON.stringify(text)}]'` : "";
 }
 
-/** The path of a setting, which was checked when the configuration was read. */
+/** The path of a setting that was checked when the configuration was read. */
 export function pathOf(text: string): Path {
   const parsed = parsePath(text);
   return parsed.ok ? parsed.value : { up: 0, steps: [] };
 }
 
-/** The value a path leads to, by own members only, so that a record cannot reach what every object inherits. */
+/** Uses own members only, so that a record cannot reach inherited ones. */
 export function valueAt(scope: Scope, path: Path): Json | undefined {
   let from: Scope | undefined = scope;
   for (let up = path.up; up > 0; up -= 1) from = from?.parent;
@@ -80,10 +72,10 @@ export function valueAt(scope: Scope, path: Path): Json | undefined {
   return value;
 }
 
-/** Stands for "every element" in the steps of a `ReadPath`. A symbol-like number that no path can hold. */
+/** Means "every element" in the steps of a `ReadPath`. No path can contain this number. */
 export const everyElement = -1;
 
-/** A place in a raw record as text: `lines[].licence.password`; `[]` stands for every element. */
+/** A raw place as text: `lines[].licence.password`. `[]` means every element. */
 export function formatRawPath(steps: readonly (string | number)[]): string {
   let text = "";
   for (const step of steps) {
@@ -95,7 +87,6 @@ export function formatRawPath(steps: readonly (string | number)[]): string {
   return text;
 }
 
-/** Reads what `formatRawPath` wrote. */
 export function parseRawPath(text: string): (string | number)[] {
   const steps: (string | number)[] = [];
   for (const match of text.matchAll(/\[\]|\[(\d+)\]|\[("(?:[^"\\]|\\.)*")\]|([^.[\]]+)/g)) {
@@ -107,7 +98,6 @@ export function parseRawPath(text: string): (string | number)[] {
   return steps;
 }
 
-/** Whether one of two places is the other or lies inside it. */
 export function overlaps(left: readonly (string | number)[], right: readonly (string | number)[]): boolean {
   const shared = Math.min(left.length, right.length);
   for (let index = 0; index < shared; index += 1) {
@@ -121,13 +111,10 @@ export function overlaps(left: readonly (string | number)[], right: readonly (st
   return true;
 }
 
-/** What stands in a raw record where a secret was. */
+/** Replaces a secret in a raw record. */
 export const blankedSecret = "[secret]";
 
-/**
- * A copy of a raw record in which everything at `paths` is blanked. What is not there stays away; the record given is
- * not changed.
- */
+/** Returns a copy of a raw record with everything at `paths` blanked. Missing values stay missing. */
 export function blankSecrets(raw: JsonObject, paths: readonly string[]): JsonObject {
   let blanked: JsonObject = raw;
   for (const path of paths) {
@@ -142,7 +129,7 @@ function blankAt(value: Json | undefined, steps: readonly (string | number)[], d
   if (value === undefined || value === null) return value;
   if (step === undefined) return blankedSecret;
   if (step === everyElement) {
-    // A list with a single element may stand as that element alone.
+    // A list with one element may be that element alone.
     if (!Array.isArray(value)) return blankAt(value, steps, depth + 1);
     return value.map((element) => blankAt(element, steps, depth + 1) ?? null);
   }

@@ -2,13 +2,10 @@ import { RE2JS, RE2JSException } from "re2js";
 import type { Json } from "../../base/canonical-json.ts";
 import { mistake, refuse, type KeyPath, type MappingContext } from "./context.ts";
 
-/** What a pattern may cost. Its engine takes time in proportion to the text times the pattern, and never more. */
+/** Limits of a pattern. RE2 takes time proportional to text × pattern. */
 const most = { characters: 500, steps: 1_000, repeats: 200, text: 10_000 };
 
-/**
- * Compiles a regular expression (RE2: linear time, without backreferences and look-arounds). Undefined, with a mistake,
- * where it cannot be held to that.
- */
+/** Undefined, with a mistake, if the pattern is invalid or too large. */
 export function compilePattern(written: Json | undefined, at: KeyPath, context: MappingContext): RE2JS | undefined {
   const wrong = (message: string): undefined => {
     mistake(context, at, message);
@@ -42,7 +39,6 @@ function said(message: string): string {
     : reason;
 }
 
-/** The text, unless it is too long to be searched; nothing of nothing. */
 export function searchable(text: string | undefined, context: MappingContext): string | undefined {
   return text === undefined || text.length <= most.text
     ? text

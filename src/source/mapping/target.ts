@@ -1,7 +1,6 @@
 import { z } from "zod";
 import { recordSchemas, type Stream } from "../../crm/model.ts";
 
-/** What a field of the canonical model takes. */
 export type Target =
   | { kind: "text" }
   | { kind: "word"; words: readonly string[] }
@@ -19,12 +18,11 @@ export interface FieldTarget {
 }
 
 export interface ObjectTarget {
-  /** Value of the member `kind`, where the variants of a list are told apart by it. */
   kind: string | undefined;
   fields: ReadonlyMap<string, FieldTarget>;
 }
 
-/** The target fields of a stream, read from the schema of the canonical model, so that the two cannot differ. */
+/** The target fields of a stream. Derived from the schema of the canonical model, so that the two cannot differ. */
 export function targetOf(stream: Stream): ObjectTarget {
   return objectTargetOf(recordSchemas[stream]);
 }

@@ -5,32 +5,24 @@ import type { KeyPath, ReadPath } from "./context.ts";
 import { everyElement } from "./path.ts";
 import { targetOf, type ObjectTarget, type Target } from "./target.ts";
 
-/** How one target field of a mapping comes to its value. */
 export interface Way {
-  /** The target field: `name`, `instances[].term`. */
+  /** For example `name` or `instances[].term`. */
   field: string;
-  /** Which kind of object the field is of, where its list holds several. */
   kind: string | undefined;
-  /** Where the expression stands in the mapping. */
   at: KeyPath;
   expression: Json;
-  /** The raw places that the expression reads. */
   reads: readonly ReadPath["steps"][];
-  /** Those of which it only gives a hash. */
+  /** The places of `reads` that appear only as a hash. */
   hashed: readonly ReadPath["steps"][];
-  /** Conditions and lists that decide whether something is made, unless the mapping says what their absence means. */
+  /** Places that decide whether an object is made, without those whose absence the mapping handles. */
   deciding: readonly ReadPath["steps"][];
-  /** Gives no value: it is the `skip` of the stream, or `when` or `each` of a list. */
+  /** Not a value: the `skip` of the stream, or `when` or `each` of a list. */
   isCondition: boolean;
 }
 
-/** What the condition of a stream that leaves records out is called among the ways. */
 export const skipWay = "skip";
 
-/**
- * Each target field that a mapping fills, in the order of the mapping; before them the condition under which a record
- * is skipped, where there is one. `when` and `each` of a list are ways of the field that holds the list.
- */
+/** In the order of the mapping, after `skip`. `when` and `each` belong to the field of the list. */
 export function waysOf(stream: Stream, spec: MappingSpec, skip?: Json): Way[] {
   const reads = readsOf(stream, spec, skip);
   const skipped: Field[] =
@@ -47,17 +39,16 @@ export function waysOf(stream: Stream, spec: MappingSpec, skip?: Json): Way[] {
 
 type Field = Omit<Way, "reads" | "hashed" | "deciding">;
 
-/** Whether something is made or not by what is read there: it is read by a condition, or is a list to go through. */
 function decides({ at, goesThrough }: ReadPath): boolean {
   return goesThrough || at[0] === skipWay || at.some((key) => key === "when" || key === "where");
 }
 
-/** Whether a mapping says what it means that nothing is there: by `present`, `default`, or another choice of `first`. */
+/** Whether the mapping handles a missing value: by `present`, `default`, or another choice of `first`. */
 function isAbsenceMeant(spec: Json, at: KeyPath): boolean {
   let around: Json | undefined = spec;
   for (const [index, key] of at.entries()) {
     if (isJsonObject(around)) {
-      // The `default` inside `lookup` is for a key that the table lacks.
+      // A `default` inside `lookup` is for a key that is missing in the table.
       if (around["default"] !== undefined && at[index - 1] !== "lookup") return true;
       if (key === "first" || (key === "path" && around["present"] !== undefined)) return true;
       around = around[key];
@@ -107,7 +98,7 @@ function isBelow(at: KeyPath, above: KeyPath): boolean {
   return above.every((step, index) => at[index] === step);
 }
 
-/** What stands at a raw place, in every element that it goes through. */
+/** All values at a raw place, through lists. */
 export function valuesAt(value: Json | undefined, steps: ReadPath["steps"]): Json[] {
   const [step, ...further] = steps;
   if (value === undefined) return [];
@@ -117,7 +108,7 @@ export function valuesAt(value: Json | undefined, steps: ReadPath["steps"]): Jso
   return isJsonObject(value) && Object.hasOwn(value, step) ? valuesAt(value[String(step)], further) : [];
 }
 
-/** What a canonical record has in the field of a way; of a list, in each object of its kind. */
+/** The values of a way's field in a canonical record; in a list, of each object of its kind. */
 export function givenBy({ field, kind }: Pick<Way, "field" | "kind">, record: JsonObject): Json[] {
   let found: Json[] = [record];
   const parts = field.split(".");
@@ -127,7 +118,7 @@ export function givenBy({ field, kind }: Pick<Way, "field" | "kind">, record: Js
     const isLast = index === parts.length - 1;
     found = found.flatMap((item): Json[] => {
       if (!isJsonObject(item)) return [];
-      // `kind` is that of the objects which the field is a member of.
+      // `kind` is the kind of the object that has the field.
       if (isLast && kind !== undefined && item["kind"] !== kind) return [];
       const value = item[name];
       if (value === undefined) return [];
@@ -137,13 +128,10 @@ export function givenBy({ field, kind }: Pick<Way, "field" | "kind">, record: Js
   return found;
 }
 
-/** Ids stand in every message, so what they are made of is shown. */
+/** Messages contain ids, so the places they come from are not private. */
 const idFields: ReadonlySet<string> = new Set(["namespace", "id", "customerNamespace", "customerId"]);
 
-/**
- * The raw places of a stream that anybody may see: those that the mapping reads for fields which are not private, and
- * for no private one. What no mapping reads may hold anything. `named` says how places are written.
- */
+/** Places mapped to an id, or only to fields that are not private. Unmapped places may hold anything. */
 export function openPlaces(
   stream: Stream,
   ways: readonly Way[],
@@ -156,7 +144,7 @@ export function openPlaces(
   return open;
 }
 
-/** The raw places that the mapping reads for private fields, or to give their hash. */
+/** Raw places that are mapped to private fields or hashed. */
 export function hiddenPlaces(
   stream: Stream,
   ways: readonly Way[],
@@ -165,7 +153,7 @@ export function hiddenPlaces(
   return new Set(ways.flatMap((way) => (isPrivate(stream, way) ? way.reads : way.hashed).map(named)));
 }
 
-/** What a way reads, but for what it only gives a hash of. */
+/** The places of a way that are not hashed. */
 export function inClear({ reads, hashed }: Way): Way["reads"] {
   return reads.filter((steps) => !hashed.includes(steps));
 }

@@ -4,29 +4,25 @@ import { valuesAt } from "../mapping/ways.ts";
 import { placeOf, ShapeOfRows } from "../shape.ts";
 import { listNames, type ListKind, type Names } from "./names.ts";
 
-/** A field of a list as its first rows show it. */
 export interface ColumnFacts {
-  /** Its place as a mapping writes it. */
   path: string;
-  /** Its name without case, blanks and signs: `customernumber`. */
+  /** Lower-case name without blanks and signs: `customernumber`. */
   plain: string;
-  /** Different values as text, a few of them. */
   examples: readonly string[];
-  /** Whether no two rows have the same value, but for a few that are bad. */
+  /** No two rows have the same value, except a few bad ones. */
   isUnique: boolean;
-  /** Whether each row has a value, but for a few that are bad. */
+  /** Each row has a value, except a few bad ones. */
   isFilled: boolean;
 }
 
-/** Texts that exports write where there is nothing. */
 const usualNullTexts: readonly string[] = ["NULL", "null", "N/A", "n/a", "\\N"];
 
 const mostExamples = 20;
 
-/** From this share of the rows on, something holds for a column: a few rows of a stranger's list are always bad. */
+/** From this share of the rows on, a fact holds for a column: an unknown list always has a few bad rows. */
 const nearlyAll = 0.95;
 
-/** The scalar fields of rows, without those of lists; `nullTexts` are those of the usual ones that stand in them. */
+/** The scalar fields of rows, not those inside lists, and the usual null texts found in them. */
 export function columnsOfRows(rows: readonly JsonObject[]): { columns: ColumnFacts[]; nullTexts: string[] } {
   const found = new Set<string>();
   const seen = new ShapeOfRows([]);
@@ -59,10 +55,9 @@ export function columnsOfRows(rows: readonly JsonObject[]): { columns: ColumnFac
   return { columns, nullTexts: [...found].sort() };
 }
 
-/** How deep lists are looked for in objects of a row. */
 const deepestList = 2;
 
-/** The lists of objects in rows and in their objects, by their place; the longest first. */
+/** Lists of objects in rows and in their objects; the longest first. */
 export function listsOfRows(rows: readonly JsonObject[]): { path: string; rows: JsonObject[] }[] {
   const lists = new Map<string, JsonObject[]>();
   const look = (value: JsonObject, steps: readonly string[]): void => {
@@ -80,7 +75,6 @@ export function listsOfRows(rows: readonly JsonObject[]): { path: string; rows: 
   return found.sort((one, other) => other.rows.length - one.rows.length);
 }
 
-/** A name without case, blanks, signs and the dots of umlauts. */
 export function plainText(name: string): string {
   return name
     .normalize("NFKD")
@@ -88,14 +82,13 @@ export function plainText(name: string): string {
     .replaceAll(/[^\p{L}\p{N}]/gu, "");
 }
 
-/** A column that holds a field. */
 export interface Found {
   column: ColumnFacts;
-  /** Why it may be another one; undefined: its name is known. */
+  /** Why another column may be right. Undefined if the name is known. */
   doubt: string | undefined;
 }
 
-/** What a list most likely holds, by its own name and the names of its columns; undefined: nothing fits. */
+/** The most likely kind of a list, by its name and its column names. */
 export function kindOfList(name: string, columns: readonly ColumnFacts[]): ListKind | undefined {
   const plain = plainText(name);
   const kinds: ListKind[] = ["lines", "staff", "orders", "customers"];
@@ -109,7 +102,7 @@ export function kindOfList(name: string, columns: readonly ColumnFacts[]): ListK
   return best === undefined || best.score < 2 ? undefined : best.kind;
 }
 
-/** The column of each known field of a list. A column is given to one field, but for ids, which several may read. */
+/** The column of each known field. Several fields may get the same column. */
 export function columnsByField(kind: ListKind, columns: readonly ColumnFacts[]): Map<string, Found> {
   const found = new Map<string, Found>();
   for (const [field, names] of Object.entries(listNames[kind].fields)) {
@@ -131,13 +124,13 @@ function looksLikeId({ isUnique, isFilled, examples }: ColumnFacts): boolean {
   return isUnique && isFilled && examples.length > 1 && examples.every((text) => /^[\p{L}\p{N}_/-]{1,40}$/u.test(text));
 }
 
-/** The path of the field that tells the rows of a list apart, where one does. */
+/** The path of a unique, filled id column. */
 export function keyOfList(kind: ListKind, columns: readonly ColumnFacts[]): string | undefined {
   const id = columnsByField(kind, columns).get("id")?.column;
   return id !== undefined && id.isUnique && id.isFilled ? id.path : undefined;
 }
 
-/** The columns whose whole name is one of those of a field; one column may be several fields. */
+/** Only exact names. A column may get several fields. */
 export function columnsNamed(names: Names, columns: readonly ColumnFacts[]): Map<string, ColumnFacts> {
   const found = new Map<string, ColumnFacts>();
   for (const [field, called] of Object.entries(names)) {
@@ -147,7 +140,6 @@ export function columnsNamed(names: Names, columns: readonly ColumnFacts[]): Map
   return found;
 }
 
-/** How times are written in a column: what the operator `date` takes beside it, and what nobody can tell. */
 interface DateGuess {
   options: JsonObject;
   doubt: string | undefined;
@@ -171,10 +163,8 @@ const forms: readonly { shape: RegExp; format: string; doubt?: string; isLocal: 
   { shape: /^1\d{12}$/u, format: "epoch_ms", isLocal: false },
 ];
 
-/** From this share of the texts on, it is their form and the others are bad. */
 const mostTexts = 0.9;
 
-/** The form of all these texts but for a few; undefined where they have none that is known. */
 export function dateForm(texts: readonly string[], zone: string): DateGuess | undefined {
   if (texts.length === 0) return undefined;
   const haveForm = (shape: RegExp): string[] | undefined => {
@@ -194,30 +184,24 @@ export function dateForm(texts: readonly string[], zone: string): DateGuess | un
   return { options: { format: isMonthFirst ? "M/d/yyyy" : "d/M/yyyy", zone }, doubt };
 }
 
-/** What nobody can tell from rows alone. */
 export interface Doubt {
-  /** Where in the expression of a field; empty: the field itself. */
+  /** Path inside the field's expression; empty for the field itself. */
   at: readonly (string | number)[];
-  /** What was guessed. */
   text: string;
-  /** Lines to choose from, below the text. */
   notes?: readonly string[];
 }
 
-/** The condition under which a record is left out, beside its mapping. */
 export interface ProposedSkip {
   expression: Json;
   doubt: Doubt;
 }
 
-/** The words of a column that says how far a sale is, by what becomes of the order. */
 export interface StatesOfSale {
   path: string;
-  /** The order is cancelled: its licences are removed. */
+  /** The order is cancelled; its licences are removed. */
   over: readonly string[];
-  /** It is no order, or not yet one. */
+  /** No order, or not yet one. */
   notYet: readonly string[];
-  /** It counts. */
   going: readonly string[];
 }
 
@@ -229,10 +213,8 @@ const notYet =
 const counts =
   /^(?:open|offen|pending|processing|confirmed|approved|ordered|closed|completed?|done|delivered|shipped|paid|invoiced|fulfilled|active|bestellt|auftrag|bestätigt|bestaetigt|geliefert|bezahlt|abgeschlossen|erledigt|berechnet|fakturiert)$/iu;
 
-/** Most different words of a column of states. */
 const mostStates = 12;
 
-/** Whether at least half of the few words of a column are states of a sale. */
 export function looksLikeStates({ examples }: ColumnFacts): boolean {
   if (examples.length === 0 || examples.length > mostStates) return false;
   if (examples.some((word) => /\d/u.test(word))) return false;
@@ -240,7 +222,7 @@ export function looksLikeStates({ examples }: ColumnFacts): boolean {
   return known.length * 2 >= examples.length;
 }
 
-/** What each word of a column means. In a column that knows sales that are won, no other word is an order. */
+/** If the column has words for "won", only these and later states are orders. */
 export function statesOf({ path, plain, examples }: ColumnFacts): StatesOfSale {
   const isAnswer = /cancel|storn/u.test(plain);
   const isOver = (word: string): boolean => over.test(word) || (isAnswer && yes.test(word));
@@ -256,10 +238,8 @@ export function statesOf({ path, plain, examples }: ColumnFacts): StatesOfSale {
   };
 }
 
-/** What comes after a sale is won. */
 const finished = /delivered|shipped|paid|invoiced|fulfilled|geliefert|bezahlt|berechnet|fakturiert/iu;
 
-/** Leaves out what these columns say is not an order; undefined where they say nothing of the kind. */
 export function skipOf(columns: readonly StatesOfSale[]): ProposedSkip | undefined {
   const told = columns.filter((states) => states.notYet.length > 0);
   const conditions = told.map(({ path, notYet: words }): Json => ({ path, in: [...words] }));
@@ -275,7 +255,6 @@ export function skipOf(columns: readonly StatesOfSale[]): ProposedSkip | undefin
   };
 }
 
-/** Words as a sentence names them. */
 export function quoted(words: readonly string[]): string {
   return words.map((word) => JSON.stringify(word)).join(" and ");
 }

@@ -4,7 +4,6 @@ import { toChoose } from "../problems.ts";
 import { columnsByField, columnsNamed, dateForm, type ColumnFacts, type Doubt } from "./columns.ts";
 import { instanceNames } from "./names.ts";
 
-/** Detail rows of orders: the name under which the mapping sees them, and their columns. */
 export interface ProposedLines {
   name: string;
   columns: readonly ColumnFacts[];
@@ -18,32 +17,26 @@ interface ProposedInstances {
 const productTypeDoubt =
   "a made-up product type: ask the provider of the order service for its words, and list them in assumptions.productTypes (A22)";
 
-/** A product without a term, which never ends. */
+/** A product without a term never ends. */
 const noTerm = { timeUnit: { value: "NONE" }, timeUnitQuantity: { value: 0 }, term: { value: "0-0-0" } };
 
-/** What a product needs and a list may not say. */
 const constants = {
   type: { value: "tool" },
   ...noTerm,
   nodes: { value: 1 },
 };
 
-/** What is known of orders: their own columns and their lines. */
 interface OrderLists {
   own: readonly ColumnFacts[];
   lines: ProposedLines | undefined;
   zone: string;
 }
 
-/** The id of the asset of an order, whose own id is at a path. */
 function assetOf(order: string): JsonObject {
   return { template: `A-{${order}}` };
 }
 
-/**
- * What an order brings: one asset for each order, and a product for each of its lines; without lines, one product for
- * each order. `order` is the path of its id.
- */
+/** One asset per order; one product per line, or per order without lines. `order`: path of the order id. */
 export function proposeInstances(order: string, { own, lines, zone }: OrderLists): ProposedInstances {
   const doubts: Doubt[] = [];
   const given = columnsNamed(instanceNames, own).get("licenseType")?.path;
@@ -90,13 +83,11 @@ function licenceDoubt(at: Doubt["at"]): Doubt {
   return { at, text: "what is sold; choose one of these types", notes: choices };
 }
 
-/** How long what is sold may be used: fields of a product, and what is guessed of each. */
 interface ProposedTerm {
   fields: JsonObject;
   doubts: { field: string; text: string }[];
 }
 
-/** Columns whose numbers count the years or the months of a term. */
 const lengths = [
   {
     names: /^(?:years|termyears|terminyears|yearsofterm|jahre|laufzeitjahre)$/u,
@@ -115,7 +106,6 @@ const lengths = [
 const neverEnds = "these licences would never end";
 const byHand = "a term of a year is timeUnit YEAR, timeUnitQuantity 1, term 1-0-0, with limitStart and limitEnd";
 
-/** The term that the columns of a line say, or those of its order, which are one level up. */
 function proposeTerm(within: readonly ColumnFacts[], above: readonly ColumnFacts[], zone: string): ProposedTerm {
   const columns = [
     ...within,
@@ -160,7 +150,6 @@ function hasTime({ examples }: ColumnFacts): boolean {
   return examples.some((text) => /\d:\d\d|^1\d{9}(?:\d{3})?$/u.test(text));
 }
 
-/** The term that a column counts in each row; undefined where none does. */
 function countedTerm(columns: readonly ColumnFacts[]): { fields: JsonObject; path: string } | undefined {
   for (const { names, unit, before, after } of lengths) {
     const column = columns.find(({ plain, isFilled, examples }) => {

@@ -4,14 +4,14 @@ import { utf16Of } from "../file/bytes.ts";
 import { namedDelimiter } from "../file/csv.ts";
 import { formatRawPath } from "../mapping/path.ts";
 
-/** The encoding of a text by its beginning. That of western Europe is a guess. */
+/** Guesses the encoding from the beginning of a file. Windows-1252 is only a guess. */
 export function encodingOf(beginning: Buffer): string {
-  // A character may be cut at the end of what was read.
+  // The beginning may end inside a character.
   const isText = [0, 1, 2, 3].some((cut) => isUtf8(beginning.subarray(0, beginning.length - cut)));
   return utf16Of(beginning) ?? (isText ? "utf-8" : "windows-1252");
 }
 
-/** What stands between the fields of a CSV file, by its beginning: as its first line names it, or else as its header has it. */
+/** Guesses the delimiter of a CSV file: from a `sep=` line, or else from the header. */
 export function delimiterOf(beginning: Buffer): string {
   const text = new TextDecoder(encodingOf(beginning)).decode(beginning);
   const [header = ""] = text.split(/\r?\n/u);
@@ -22,7 +22,7 @@ export function delimiterOf(beginning: Buffer): string {
 
 const deepestList = 4;
 
-/** The place of the longest list of objects in a document; undefined where there is none. */
+/** The longest list of objects in a document. */
 export function listIn(document: Json): { path: string | undefined; rows: JsonObject[] } | undefined {
   let best: { path: string | undefined; rows: JsonObject[] } | undefined;
   const look = (value: Json, steps: readonly string[]): void => {

@@ -1,9 +1,6 @@
 import type { Stream } from "../../crm/model.ts";
 
-/**
- * What CRMs and exports call the fields of a record, without case, blanks, signs and the dots of umlauts; the likeliest
- * first. A name that only begins or ends with one of them is a doubt.
- */
+/** Field names in CRMs and exports, in the form of `plainText`; the likeliest first. */
 export type Names = Readonly<Record<string, readonly string[]>>;
 
 const words = (text: string): string[] => text.trim().split(/\s+/u);
@@ -15,11 +12,9 @@ function namesOf(fields: Readonly<Record<string, string>>): Names {
 const customerIds = `customerid customernumber customerno accountid companyid partnerid clientid kundennummer kundennr
   kundenid kdnr debitorennummer debitorennr`;
 
-/** What tells orders apart, in their own list and in the lists of their lines and seats. */
 const orderIds = `orderid ordernumber orderno salesorderid auftragsnummer auftragsnr auftragsid auftrag bestellnummer
   bestellnr belegnummer belegnr`;
 
-/** Columns of a CRM that say how far a sale is. */
 export const saleStates = words(
   "stage dealstage stagename orderstage salesstage opportunitystage pipelinestage phase verkaufsphase vertriebsphase",
 );
@@ -78,7 +73,6 @@ const staff = namesOf({
   departmentId: "departmentid",
 });
 
-/** Names of the parts of a purchase in its lines; only whole names are taken. */
 export const instanceNames: Names = {
   name: [...(line["name"] ?? []), "title", "producttitle"],
   gmsPid: ["gmspid", ...(line["product"] ?? [])],
@@ -96,7 +90,6 @@ export const instanceNames: Names = {
   }),
 };
 
-/** Names of the fields of each list, and what the name of such a list has in it. */
 export const listNames = {
   customers: { fields: customer, called: words("customer account compan client partner kunde firm") },
   orders: { fields: order, called: words("order sale contract invoice subscription deal auftr bestell vertr") },

@@ -18,21 +18,19 @@ import {
 import { proposeInstances, type ProposedLines } from "./instances.ts";
 import { instanceNames, saleStates } from "./names.ts";
 
-/** One field of a proposed mapping, with what nobody can tell from the rows alone. */
 export interface ProposedField {
   field: string;
-  /** Undefined: nothing fills it, and the doubt says what that means. */
+  /** Undefined: nothing fills the field; the doubt explains what that means. */
   expression: Json | undefined;
   doubts: readonly Doubt[];
 }
 
-/** A mapping, and which records are left out of it. */
 interface ProposedMapping {
   fields: ProposedField[];
   skip: ProposedSkip | undefined;
 }
 
-/** Proposes the mapping of a stream from the columns of its rows. */
+/** Proposes a mapping from column names and values. Doubts mark its guesses. */
 export function proposeMapping(
   stream: Stream,
   columns: readonly ColumnFacts[],
@@ -81,7 +79,7 @@ class Proposal {
     this.fields.push({ field, expression, doubts });
   }
 
-  /** A phone number as the platform takes it: + and digits. */
+  /** A phone number in the platform's form: + and digits. */
   takePhone(field: string, without?: { doubt: string }): void {
     const found = this.#found.get(field);
     if (found === undefined) {
@@ -93,7 +91,6 @@ class Proposal {
     this.add(field, expression, doubts.length === 0 ? undefined : doubts.join("; "));
   }
 
-  /** The column of a field as it is. `without` says what it means that there is none. */
   take(field: string, without?: { expression?: Json; doubt: string }): void {
     const found = this.#found.get(field);
     if (found !== undefined) {
@@ -179,7 +176,6 @@ function orderFields(
   return proposal.fields;
 }
 
-/** Of the columns that say how far a sale is, the first has the words for a cancelled order. */
 function cancelledField(proposal: Proposal, states: readonly StatesOfSale[]): void {
   const column = states.find(({ over }) => over.length > 0) ?? states[0];
   if (column === undefined) {
@@ -201,7 +197,6 @@ function cancelledField(proposal: Proposal, states: readonly StatesOfSale[]): vo
   );
 }
 
-/** The columns of orders that say how far a sale is: the one that is called so, and those whose words are states. */
 function statesOfOrders(found: ReadonlyMap<string, Found>, columns: readonly ColumnFacts[]): StatesOfSale[] {
   const called = found.get("cancelled")?.column;
   const ofProducts = columnsNamed(instanceNames, columns).values();
@@ -225,7 +220,6 @@ function staffFields(proposal: Proposal): ProposedField[] {
   return proposal.fields;
 }
 
-/** What an account name is made of where no column has one. */
 function userNameOf(email: string | undefined, names: readonly string[]): { expression: Json; doubt: string } {
   if (email !== undefined) return { expression: { login: email }, doubt: "made of the e-mail address" };
   if (names.length === 0) return { expression: toChoose, doubt: "an account name has letters and digits only" };
@@ -236,10 +230,8 @@ function userNameOf(email: string | undefined, names: readonly string[]): { expr
   };
 }
 
-/** The country that is written where no column says one. */
 const guessedCountry = "DE";
 
-/** A column of phone numbers, with the operator that brings them into the form that the platform takes. */
 function phoneOf(
   { path, examples }: ColumnFacts,
   country: ColumnFacts | undefined,

@@ -16,20 +16,17 @@ import {
 } from "./workbook.ts";
 
 interface SheetOptions {
-  /** Columns without which the sheet is not read, since somebody reads them. */
   columns: readonly string[];
   limits: RecordLimits;
   batchSize: number;
   signal: AbortSignal | undefined;
 }
 
-/** Columns of the widest sheet. */
 const mostColumns = 16_384;
 
 /**
- * The rows of a sheet as objects of texts, named by its header: numbers with all digits, dates as ISO 8601, what a
- * formula came to. A row with an error in a cell, a formula without result or a value beyond the header is a bad one.
- * Without one of `columns` no row is yielded. Throws a Problem for what is no whole workbook.
+ * A row is bad if a cell has an error, a formula has no result, or a value is beyond the header. Without one of
+ * `columns`, no row is yielded. Throws a Problem for an incomplete workbook.
  */
 export async function* readXlsx(file: OpenedFile, settings: XlsxSettings, options: SheetOptions): FormatReader {
   const { signal, batchSize } = options;
@@ -51,7 +48,6 @@ export async function* readXlsx(file: OpenedFile, settings: XlsxSettings, option
   return undefined;
 }
 
-/** Takes the elements of a sheet and makes rows of them. */
 class SheetReading {
   readonly #file: OpenedFile;
   readonly #book: Workbook;
@@ -63,7 +59,6 @@ class SheetReading {
   #row = 0;
   #fields: string[] = [];
   #characters = 0;
-  /** What is wrong with a cell of the row. */
   #fault: string | undefined;
   #cell: Cell | undefined;
   #column = 0;
@@ -119,7 +114,6 @@ class SheetReading {
     else this.#inline.close(name);
   };
 
-  /** The sheet was read to its end. Throws a Problem where it has no header. */
   end(): void {
     if (this.rows.header !== undefined) return;
     throw sourceProblem(
@@ -185,12 +179,11 @@ interface Cell {
   hasFormula: boolean;
 }
 
-/** A column without a name in the header is called by its letters, so that two of them differ. */
+/** A column without a name is named by its letters, so that names differ. */
 function columnName(name: string, index: number): string {
   return name.trim() === "" ? `(column ${lettersOf(index + 1)})` : name;
 }
 
-/** The number of the column of a reference such as `AB12`, from 1. */
 function columnOf(reference: string | undefined): number | undefined {
   const [letters] = /^[A-Z]{1,3}/u.exec(reference ?? "") ?? [];
   if (letters === undefined) return undefined;
@@ -202,23 +195,21 @@ function lettersOf(column: number): string {
   return `${rest > 0 ? lettersOf(rest) : ""}${String.fromCodePoint(65 + ((column - 1) % 26))}`;
 }
 
-/** How the number of a cell is shown: what it means for its text. */
 type NumberForm = { kind: "number" } | { kind: "padded"; digits: number } | { kind: "date" | "dateTime" | "time" };
 
-/** The formats that every workbook has, by their number (ECMA-376, 18.8.30), as far as they show dates. */
+/** Date formats that every workbook has (ECMA-376, 18.8.30). */
 function builtIn(id: number): NumberForm | undefined {
   if ((id >= 14 && id <= 17) || (id >= 27 && id <= 31) || id === 36 || (id >= 50 && id <= 58)) return { kind: "date" };
   if (id === 22) return { kind: "dateTime" };
   return (id >= 18 && id <= 21) || (id >= 32 && id <= 35) || id === 45 || id === 47 ? { kind: "time" } : undefined;
 }
 
-/** What a number format says. */
 function formOf({ id, code }: NumberFormat): NumberForm {
   if (code === undefined) return builtIn(id) ?? { kind: "number" };
   const shown =
     code
       .replaceAll(/"[^"]*"|\\.|[_*]./gsu, "")
-      // Hours in brackets are a duration; anything else in them is a colour, a condition or a language.
+      // Hours in brackets are a duration. Other brackets are a colour, a condition or a language.
       .replaceAll(/\[(?!(?:h+|m+|s+)\])[^\]]*\]/giu, "")
       .split(";", 1)[0]
       ?.replaceAll(/general|am\/pm|a\/p/giu, "") ?? "";
@@ -230,13 +221,13 @@ function formOf({ id, code }: NumberFormat): NumberForm {
   return { kind: hasTime ? "time" : "number" };
 }
 
-/** Days from 1900-01-00 and from 1904-01-01 to 1970-01-01. */
+/** Days from 1900-01-00 or 1904-01-01 to 1970-01-01. */
 const epoch = { 1900: 25_569, 1904: 24_107 };
-/** The last day of the year 9999. */
+/** 9999-12-31. */
 const lastDay = { 1900: 2_958_465, 1904: 2_957_003 };
 const secondsOfDay = 86_400;
 
-/** The text of a number as it is shown, a date as ISO 8601; undefined for a number that is no date. */
+/** The text of a number as shown; dates as ISO 8601. Undefined if it cannot be a date. */
 function shownNumber(written: string, form: NumberForm, is1904: boolean): string | undefined {
   const number = Number(written);
   if (written.trim() === "" || !Number.isFinite(number)) return undefined;
@@ -251,20 +242,17 @@ function shownNumber(written: string, form: NumberForm, is1904: boolean): string
   const isTimeOnly = form.kind === "time" && day === 0;
   if (isTimeOnly) return time.toISOString().slice(11, 19);
   const system = is1904 ? 1904 : 1900;
-  // The system of 1900 has a day that never was, the 29th of February 1900.
+  // The 1900 system has a day that never existed: 1900-02-29, day 60.
   if (day < (is1904 ? 0 : 1) || day > lastDay[system] || (!is1904 && day === 60)) return undefined;
   const days = day - epoch[system] + (!is1904 && day < 60 ? 1 : 0);
   const date = new Date(days * secondsOfDay * 1_000).toISOString().slice(0, 10);
   return form.kind === "date" ? date : `${date}T${time.toISOString().slice(11, 19)}`;
 }
 
-/** Digits that a spreadsheet keeps; those beyond are noise of binary numbers. */
+/** Digits that a spreadsheet keeps. More digits are binary noise. */
 const keptDigits = 15;
 
-/**
- * A number without exponent, with all of its digits: `1.5E+3` is `1500`. What has more digits behind its point than
- * a spreadsheet keeps is rounded to those: `0.30000000000000004` is `0.3`.
- */
+/** Without exponent and binary noise: `1.5E+3` is `1500`, `0.30000000000000004` is `0.3`. */
 function plainNumber(written: string): string {
   const [, sign = "", whole = "", part = "", power = "0"] =
     /^\s*([+-]?)(\d*)\.?(\d*)(?:e([+-]?\d+))?\s*$/iu.exec(written) ?? [];

@@ -7,25 +7,23 @@ import { openRegular } from "../../../base/regular-file.ts";
 import { sourceProblem } from "../../problems.ts";
 import { stateOf, type OpenedFile } from "../bytes.ts";
 
-/** Most files in the archive of a workbook. */
 const mostParts = 10_000;
 
-/** Largest size of all files of an archive, uncompressed: far more than a sheet with a million rows has. */
+/** Uncompressed; far more than a sheet with a million rows. */
 const mostBytes = 4_000_000_000;
 
-/** So many times its own size no file of a workbook has, uncompressed; small ones may. */
+/** Highest compression ratio of a large part. Small parts may exceed it. */
 const mostInflated = 1_000;
 const smallPart = 10_000_000;
 
-/** The files inside a workbook, by their names. */
 interface Archive {
   has(part: string): boolean;
-  /** Uncompressed, in pieces. Throws a Problem where they are not the bytes that were written. */
+  /** Uncompressed chunks. Throws a Problem if the checksum differs. */
   bytes(part: string): AsyncGenerator<Buffer, void, void>;
   close(): void;
 }
 
-/** Opens a workbook. Throws a Problem for what is no ZIP archive, and for one that would fill the machine. */
+/** Opens a workbook. Throws a Problem if it is not a ZIP archive, or would fill the machine. */
 export async function openArchive(file: OpenedFile): Promise<Archive> {
   const zip = await openZip(file);
   try {
@@ -89,7 +87,6 @@ async function* bytesOf(
   if (sum !== entry.crc32) throw damaged(file, new Error(`the checksum of ${part} differs`));
 }
 
-/** The file is no workbook, or a broken one. */
 export function damaged({ name }: { name: string }, cause: unknown): Problem {
   return sourceProblem(
     "source.wrong-shape",
@@ -100,20 +97,16 @@ export function damaged({ name }: { name: string }, cause: unknown): Problem {
   );
 }
 
-/** What is told while a file of a workbook is read; names are without their prefix. */
 interface XmlEvents {
   open?: (name: string, attributes: Readonly<Record<string, string>>) => void;
   text?: (text: string) => void;
   close?: (name: string) => void;
 }
 
-/** Longest text or tag: far more than a cell of a spreadsheet holds. The parser keeps each in memory. */
+/** Longest text or tag. The parser keeps each in memory. */
 const longestPiece = 16_777_216;
 
-/**
- * Reads XML and yields after each piece. Throws a Problem for XML that is broken, was cut, has a document type, or has a
- * text or a tag that is far longer than any real one.
- */
+/** Yields after each chunk. Throws a Problem for broken or truncated XML, a document type, or a too long piece. */
 export async function* readXml(
   chunks: AsyncIterable<Buffer>,
   events: XmlEvents,
@@ -160,7 +153,6 @@ export async function* readXml(
   parser.write(decode()).close();
 }
 
-/** Reads all of it. */
 async function readWholeXml(chunks: AsyncIterable<Buffer>, events: XmlEvents, file: OpenedFile): Promise<void> {
   for await (const _ of readXml(chunks, events, file));
 }
@@ -169,24 +161,19 @@ function localName(name: string): string {
   return name.slice(name.indexOf(":") + 1);
 }
 
-/** An attribute, whatever its prefix is: `r:id`. */
 function attributeOf(attributes: Readonly<Record<string, string>>, name: string): string | undefined {
   const found = Object.entries(attributes).find(([key]) => localName(key) === name);
   return found?.[1];
 }
 
-/** A sheet, and what its cells refer to. */
 export interface Workbook {
   sheet: { name: string; part: string };
-  /** Texts that cells name by their number. */
   texts: readonly string[];
-  /** By the number of the style of a cell, the format of its number. */
+  /** Number formats, by style index of a cell. */
   formats: readonly NumberFormat[];
-  /** Days are counted from 1904 on. */
   is1904: boolean;
 }
 
-/** A number format: its number, and its code if the workbook declares it. */
 export interface NumberFormat {
   id: number;
   code: string | undefined;
@@ -203,10 +190,9 @@ interface Relation {
   target: string;
 }
 
-/** Most characters of all texts of a workbook, which are held in memory. */
 const mostCharacters = 200_000_000;
 
-/** Opens the sheet that is named, or the only one. Throws a Problem that lists the sheets where nobody can choose. */
+/** Opens the named sheet, or the only one. Throws a Problem that lists the sheets if the choice is unclear. */
 export async function readWorkbook(archive: Archive, wanted: string | undefined, file: OpenedFile): Promise<Workbook> {
   const { sheets, relations, is1904 } = await contentsOf(archive, file);
   const { name, id } = chosenSheet(sheets, wanted, file);
@@ -222,7 +208,6 @@ export async function readWorkbook(archive: Archive, wanted: string | undefined,
 
 interface Contents {
   sheets: Sheet[];
-  /** What the workbook refers to, by id. */
   relations: ReadonlyMap<string, Relation>;
   is1904: boolean;
 }
@@ -258,7 +243,6 @@ function chosenSheet(sheets: readonly Sheet[], wanted: string | undefined, file:
   throw sourceProblem("source.wrong-shape", file.name, message, "Name the sheet to read: `xlsx: { sheet: NAME }`.");
 }
 
-/** What a file of a workbook refers to, by id; targets are names in the archive. */
 async function relationsOf(archive: Archive, of: string, file: OpenedFile): Promise<Map<string, Relation>> {
   const folder = posix.dirname(of);
   const part = posix.join(folder, "_rels", `${posix.basename(of)}.rels`);
@@ -301,7 +285,7 @@ async function textsOf(archive: Archive, part: string | undefined, file: OpenedF
   return texts;
 }
 
-/** The text of a cell in its parts; how they are pronounced is no part of it. */
+/** The text of a cell, joined from its parts, without phonetic hints. */
 export class TextReading {
   #parts: string[] = [];
   #isInText = false;
@@ -328,13 +312,12 @@ export class TextReading {
   }
 }
 
-/** A text without the escapes of characters that XML cannot hold: `_x000D_`. */
+/** Decodes escapes of characters that XML cannot hold, such as `_x000D_`. */
 export function unescaped(text: string): string {
   if (!text.includes("_x")) return text;
   return text.replaceAll(/_x([0-9A-Fa-f]{4})_/gu, (_, code: string) => String.fromCharCode(Number.parseInt(code, 16)));
 }
 
-/** The formats of numbers, by the number of a style. */
 async function formatsOf(archive: Archive, part: string | undefined, file: OpenedFile): Promise<NumberFormat[]> {
   const formats: NumberFormat[] = [];
   if (part === undefined) return formats;
@@ -354,7 +337,7 @@ async function formatsOf(archive: Archive, part: string | undefined, file: Opene
   return formats;
 }
 
-/** The names of the sheets of a workbook that are not hidden. Throws a Problem where it is none. */
+/** Names of the visible sheets. Throws a Problem if the file is not a workbook. */
 export async function sheetsOf(path: string): Promise<string[]> {
   const name = basename(path);
   const state = await stateOf(path);

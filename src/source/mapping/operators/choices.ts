@@ -137,7 +137,8 @@ export const lookup: Operator = {
     for (const key of Object.keys(operand)) {
       if (!keys.includes(key)) mistake(context, [...at, key], `unknown; expected ${keys.join(", ")}`);
     }
-    // What it reads is known without its table: a file that lacks that column is not read.
+    // The key is compiled before its table is known, so that its column counts as needed: a file without it is not
+    // read.
     const key = compiler.expression(operand["key"], [...at, "key"]);
     const name = operand["table"];
     const table = isText(name) ? context.tables.get(name) : undefined;

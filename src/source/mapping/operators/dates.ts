@@ -75,7 +75,6 @@ const termExpected = "a term years-months-days, such as 1-0-0 for one year";
 
 const termPattern = /^(\d{1,4})-(\d{1,4})-(\d{1,5})$/;
 
-/** A term of the form years-months-days. */
 function termOf(text: string): Temporal.DurationLike | undefined {
   const parts = termPattern.exec(text);
   return parts === null ? undefined : { years: Number(parts[1]), months: Number(parts[2]), days: Number(parts[3]) };
@@ -154,7 +153,7 @@ export const plusTerm: Operator = {
       const length = constant ?? termOf(text ?? "");
       if (length === undefined) return refuse(context, "not-a-term", found, termExpected);
       const begin = Temporal.Instant.from(instant).toZonedDateTimeISO(zone);
-      // A day begins later than at midnight where the clock skips that; its term ends with the beginning of a day too.
+      // Where clocks skip midnight, a day begins later. A term of whole days then also ends at a day's beginning.
       const isDay = begin.equals(begin.startOfDay());
       const end = isDay ? begin.toPlainDate().add(length).toZonedDateTime(zone) : begin.add(length);
       context.localIn = zone;

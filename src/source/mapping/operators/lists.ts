@@ -4,7 +4,6 @@ import { refuse } from "../context.ts";
 import { beside, type Operator } from "./operator.ts";
 
 const tooMany = { "too-many": "the lists of a record are gone through for more than 2,000,000 elements" };
-/** Elements that lists put together may have. */
 const mostElements = 100_000;
 const elementPaths = "Its paths start at the element, as inside `each`.";
 

@@ -8,7 +8,7 @@ import {
   type MappingContext,
 } from "../context.ts";
 
-/** An expression on a raw record, with what it gives or the code of its refusal. Neither: it gives nothing. */
+/** `gives`: the value; `refused`: the code. Without both, the expression has no value. */
 export interface ExpressionExample {
   expression: Json;
   record: JsonObject;
@@ -16,23 +16,19 @@ export interface ExpressionExample {
   refused?: string;
 }
 
-/** What the reference says of an operator; the test of the reference runs the examples. */
 export interface OperatorReference {
-  /** How it is written, as YAML. */
   form: string;
   does: string;
-  /** The keys that may stand beside its name, each with its meaning. `default` may always stand there. */
+  /** Keys beside the operator, with their meaning. `default` is always allowed. */
   options?: Readonly<Record<string, string>>;
-  /** Why a record is refused: code → meaning. */
   refuses?: Readonly<Record<string, string>>;
   examples: readonly ExpressionExample[];
 }
 
-/** One kind of expression: `{upper: …}`. */
 export interface Operator {
   reference: OperatorReference;
   compile(operand: Json, spec: JsonObject, at: KeyPath, compiler: ExpressionCompiler): Evaluate;
-  /** Of an operator that gives elements of a list as they are: that list, so that paths can go on into them. */
+  /** For operators that return list elements unchanged: that list, so that paths can continue into the elements. */
   elements?: (
     operand: Json,
     spec: JsonObject,
@@ -45,7 +41,6 @@ export interface Operator {
 export const isText = (value: Json | undefined): value is string => typeof value === "string";
 export const beside = (at: KeyPath, key: string): KeyPath => [...at.slice(0, -1), key];
 
-/** Expressions in a list: `[a, {value: "b"}]`. */
 export function each(operand: Json, at: KeyPath, compiler: ExpressionCompiler): Evaluate[] {
   if (!Array.isArray(operand) || operand.length === 0) {
     mistake(compiler.context, at, "expected a list of expressions");
@@ -54,7 +49,6 @@ export function each(operand: Json, at: KeyPath, compiler: ExpressionCompiler): 
   return operand.map((spec, index) => compiler.expression(spec, [...at, index]));
 }
 
-/** Text found beside an operator, undefined where there is none. */
 export function option(spec: JsonObject, key: string, at: KeyPath, context: MappingContext): string | undefined {
   const value = spec[key];
   if (value === undefined || typeof value === "string") return value;
@@ -62,7 +56,6 @@ export function option(spec: JsonObject, key: string, at: KeyPath, context: Mapp
   return undefined;
 }
 
-/** What any operator that wants text refuses. */
 export const textRefusals = {
   "wrong-type": "the value is neither text nor a number",
   "broken-text": "the text has an invalid character: NUL, or one half of a Unicode surrogate pair",

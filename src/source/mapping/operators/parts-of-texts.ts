@@ -11,7 +11,7 @@ import {
 import { compilePattern, searchable } from "../pattern.ts";
 import { beside, isText, textRefusals, type Operator } from "./operator.ts";
 
-/** What may come of a text that is changed, in UTF-16 code units. */
+/** Longest result, in UTF-16 code units. */
 const mostResult = 1_000_000;
 const mostOption = 1_000;
 
@@ -24,7 +24,6 @@ const patternOption =
 
 const nonEmpty = (text: string | undefined): string | undefined => (text === "" ? undefined : text);
 
-/** A text of the configuration that goes into texts of records. */
 function inserted(spec: Json | undefined, at: KeyPath, context: MappingContext): string {
   if (isText(spec) && spec.length <= mostOption && spec.isWellFormed() && !spec.includes("\0")) return spec;
   mistake(context, at, `expected text of at most ${mostOption} characters`);
@@ -72,7 +71,6 @@ export const replace: Operator = {
   },
 };
 
-/** A group that a replacement names and its pattern has not. */
 function unknownGroup(text: string, count: number, names: Readonly<Record<string, number>>): string | undefined {
   for (const [piece, number, name] of text.matchAll(/\$(?:\$|(\d+)|<([^>]*)>|)/g)) {
     if (piece === "$$") continue;

@@ -6,7 +6,6 @@ import { mistake, refuse, type Evaluate } from "../context.ts";
 import { searchable } from "../pattern.ts";
 import { beside, each, isText, option, textRefusals, type ExpressionExample, type Operator } from "./operator.ts";
 
-/** An operator on the text that another expression finds. */
 function onText(name: string, does: string, examples: ExpressionExample[], change: (text: string) => string): Operator {
   return {
     reference: {
@@ -90,7 +89,6 @@ export const template: Operator = {
   },
 };
 
-/** Most characters of texts that are put together. */
 const mostTogether = 1_000_000;
 
 export const concat: Operator = {
@@ -206,7 +204,6 @@ export const phone: Operator = {
   },
 };
 
-/** Where a number begins with the two zeros that stand for +. */
 function international(text: string): string {
   return text.replace(/^\s*00(?=[\s()./-]*[1-9])/, "+");
 }
@@ -243,7 +240,7 @@ export const login: Operator = {
   },
 };
 
-/** A shorter one could be tried. */
+/** A shorter salt could be found by trial. */
 const shortestSalt = 16;
 
 export const hash: Operator = {

@@ -30,7 +30,7 @@ export const path: Operator = {
   },
 };
 
-/** The marks beside an operator. One mark cannot be both: nobody could tell what it means in 1.500. */
+/** The two marks must differ: otherwise 1.500 is ambiguous. */
 function marksOf(spec: JsonObject, at: KeyPath, context: MappingContext): Marks {
   const marks = {
     decimalMark: option(spec, "decimalMark", at, context),
@@ -165,17 +165,14 @@ export const multiply: Operator = {
 };
 
 interface MoneyFormat extends Marks {
-  /**
-   * The most decimals that an amount has. Undefined: as many as the minor unit of its currency has digits, 2 for EUR, 0
-   * for JPY. Fewer than that make the last of them the minor unit: 0 for amounts in cents.
-   */
+  /** Undefined: as many as the minor unit, 2 for EUR, 0 for JPY. 0: amounts are in the minor unit, such as cents. */
   decimals: number | undefined;
 }
 
-/** So many whole units of a currency have no room in every format of a statement. */
+/** More whole units do not fit into every statement format. */
 const mostWhole = 10 ** 14;
 
-/** The reader of amounts: decimal text to minor units, digit by digit, without floating point. Never rounds. */
+/** Converts decimal text to minor units digit by digit, without floating point. Never rounds. */
 export function compileAmount(
   format: MoneyFormat,
   context: MappingContext,
@@ -186,7 +183,7 @@ export function compileAmount(
   return (value, currency) => {
     const digits = minorDigits(currency);
     const decimals = Math.min(format.decimals ?? digits, digits);
-    // Without decimals an amount is one of the minor unit.
+    // `decimals: 0` means amounts in the minor unit.
     const places = format.decimals === 0 ? 0 : digits;
     const expected = `an amount with at most ${decimals} decimals`;
     let text = typeof value === "number" ? String(value) : value;
