@@ -7,7 +7,6 @@ import { statementFormats } from "../../report/statement/render.ts";
 import { parseCron } from "../../base/cron.ts";
 import { timeoutMs, webhook } from "../../http/http-settings.ts";
 
-/** A time zone that this machine knows, such as `Europe/Berlin`. */
 export const zoneSchema = z.string().superRefine((zone, context) => {
   try {
     Temporal.PlainDate.from("2026-01-01").toZonedDateTime(zone);
@@ -16,7 +15,6 @@ export const zoneSchema = z.string().superRefine((zone, context) => {
   }
 });
 
-/** `minute hour day-of-month month weekday`. */
 export const cronSchema = z.string().superRefine((text, context) => {
   const cron = parseCron(text);
   if (!cron.ok) context.addIssue(`expected ${cron.error}`);
@@ -49,7 +47,7 @@ const removalsSchema = z.strictObject({
 
 export const usualSpread = "7d";
 
-/** How much may be removed without a person, and when a record missing from a source counts as deleted. */
+/** When a person must approve removals, and when a missing record counts as deleted. */
 export const limitsSettingsSchema = z
   .strictObject({
     removals: removalsSchema
@@ -90,7 +88,7 @@ export const limitsSettingsSchema = z
   })
   .prefault({});
 
-/** How crm-sync settles an operation with an unknown outcome. */
+/** How unknown outcomes are settled. */
 export const settleSettingsSchema = z
   .strictObject({
     maxWaitMs: z
@@ -132,7 +130,6 @@ export const orderSettingsSchema = z
   })
   .prefault({});
 
-/** How many calls a run may spend on reading back, and the time within which every customer must be read once. */
 const verifyBudgetSchema = z.strictObject({
   calls: z
     .int()
@@ -144,7 +141,6 @@ const verifyBudgetSchema = z.strictObject({
 });
 export type VerifyBudget = z.infer<typeof verifyBudgetSchema>;
 
-/** Rising shares of the enterprises, in per cent, that go first. */
 export const sharesSchema = z
   .array(z.number().gt(0).lt(100))
   .min(1)
@@ -213,7 +209,7 @@ const jobFields = {
     }),
 };
 
-/** A change to a job that ships with the program, or (with `kind`) your own job. */
+/** Changes a shipped job, or with `kind` defines your own. */
 export const jobSettingsSchema = z.strictObject({
   kind: z
     .enum(["sync", "verify", "report", "backup"])
@@ -236,7 +232,6 @@ export const bookSettingsSchema = z
   })
   .prefault({});
 
-/** The mail server that alerts are sent through. */
 export const mailSettingsSchema = z
   .strictObject({
     host: z

@@ -30,14 +30,12 @@ type Moving = Extract<CustomerAttemptResult, { kind: "finished" }> & { customer:
 
 const tooLittle = "the platform gave too little to do all of it";
 
-/** The phases of one sync run, in the order in which `runSync` calls them. */
 export class SyncRun {
   readonly time: TrustedClock;
   readonly reading: SourceReading;
   readonly gate: LimitsGate;
-  /** Customers whose saved plan no longer fits. */
   readonly stale: RunSummary["stale"] = [];
-  /** `unreadable`: a service gave too little for them. `defects`: this program failed at them. */
+  /** `unreadable`: a reading failed. `defects`: this program failed. */
   readonly customers = {
     worked: 0,
     finished: 0,
@@ -49,10 +47,9 @@ export class SyncRun {
     stale: 0,
   };
   tranches: readonly CanaryTranche[] = [];
-  /** Customers with operations that were or may have been carried out; and why customers are not done. */
+  /** Customers with operations that were or may have been carried out. */
   readonly #touched = new Map<string, RecordKey>();
   readonly #troubled = new Map<string, string>();
-  /** Customers for which the platform gave too little, and the reason. */
   readonly #unread = new Map<string, string>();
   planned = 0;
   readonly #deps: RunDependencies;
@@ -63,7 +60,7 @@ export class SyncRun {
   readonly #looking: Parameters<typeof lookFirst>[1];
   readonly #settleWait: SettleWait;
   readonly #begun = new Set<string>();
-  /** Customers that wait for transferred orders, and orders that are now removed at their previous customer. */
+  /** Customers that wait for transferred orders. `#left`: orders now removed at their previous customer. */
   readonly #moving = new Map<string, Moving>();
   readonly #left = new Set<string>();
 
@@ -124,8 +121,8 @@ export class SyncRun {
   }
 
   /**
-   * Operations that an earlier program was sending when it ended are in doubt from now on, however this run ends.
-   * Numbers whose E9 answer was lost are spent: the gap is recorded, and nothing waits for it.
+   * Operations that an earlier process was sending are in doubt from now on, however this run ends. If an E9 answer was
+   * lost, its numbers are lost: the gap is recorded, and nothing waits for it.
    */
   async markInterrupted(): Promise<void> {
     for (const row of await this.#deps.ledger.journal.open()) {
@@ -161,7 +158,7 @@ export class SyncRun {
     this.#count(customer, await this.#attempt(customer, this.gate.attemptedAnew(customer)));
   }
 
-  /** Makes a pass over every customer with something to do. A customer that only waits for the disk frees its lane. */
+  /** A customer that only waits for the disk frees its lane. */
   async applyAll(): Promise<void> {
     const { canary, signal, asked } = this.#request;
     if (asked === undefined) await lookFirst(this.#deps, this.#looking);
@@ -186,7 +183,7 @@ export class SyncRun {
     for (const { short } of this.#moving.values()) this.customers[countedAs(short)] += 1;
   }
 
-  /** Passes, limits and settle times. Customers of orders that left their previous one get, and are, one pass more. */
+  /** Returns customers with one more pass, because their orders left the previous customer. */
   async #applyWhole(customers: AsyncIterable<RecordKey[]> | Iterable<readonly RecordKey[]>): Promise<RecordKey[]> {
     await this.#applyTo(customers);
     await this.gate.judge();
@@ -236,7 +233,7 @@ export class SyncRun {
     this.#note(customer, result);
     switch (result.kind) {
       case "finished":
-        // A saved plan does not contain the purchase that follows the removal: the next run plans it.
+        // A saved plan lacks the purchase that follows the removal: the next run plans it.
         if ((result.moving ?? []).length > 0 && this.#request.expected === undefined)
           this.#moving.set(key, { ...result, customer });
         else this.customers[countedAs(result.short)] += 1;
@@ -262,7 +259,7 @@ export class SyncRun {
     }
   }
 
-  /** Notes the facts by which a canary share is judged. */
+  /** Facts for judging a canary share. */
   #note(customer: RecordKey, result: CustomerAttemptResult): void {
     const key = formatKey(customer);
     this.#troubled.delete(key);
@@ -276,7 +273,7 @@ export class SyncRun {
     if (trouble !== undefined) this.#troubled.set(key, trouble);
   }
 
-  /** Makes changed records that this run did not reach wait, so that every record has an outcome. */
+  /** Every record needs an outcome, so changed records that this run did not reach wait. */
   async deferUntouched(state: RunState): Promise<void> {
     if (this.#deps.ledger.broken !== undefined) return;
     const { ledger } = this.#deps;
