@@ -10,7 +10,6 @@ import { licenseTypes, syncModes } from "./vocabulary.ts";
 const licenseType = z.enum(licenseTypes);
 const customerSelector = z.enum(["default", "non-default"]);
 
-/** A text that holds `{required}` and may hold the others. */
 function template(required: string, others: readonly string[] = []) {
   const optional = others.map((name) => `{${name}}`).join(", ");
   return z.string().refine(
@@ -24,7 +23,7 @@ function template(required: string, others: readonly string[] = []) {
 
 const assetNumber = template("digits");
 
-/** Sentinels have the type of their field: a Long, a 32-bit Integer, a Date. */
+/** A sentinel has the type of its field: a Long, a 32-bit Integer, a Date. */
 const longSentinel = z.int().nullable();
 const integerSentinel = z.int32().nullable();
 const dateSentinel = z.union([
@@ -44,8 +43,8 @@ const timeZone = z.string().refine((zone) => {
 }, "is not a known time zone");
 
 /**
- * What the contracts leave open, as settings; each description ends with its row of A1–A43. Keys without a default stay
- * absent until somebody knows the answer: `missingAssumptions` says which endpoint needs them.
+ * Each description ends with its row of A1–A43. Keys without a default stay absent until the answer is known:
+ * `missingAssumptions` says which endpoints need them.
  */
 export const assumptionSettingsSchema = z.strictObject({
   channelCode: z
@@ -299,15 +298,15 @@ export const assumptionSettingsSchema = z.strictObject({
 });
 export type AssumptionSettings = z.infer<typeof assumptionSettingsSchema>;
 
-/** The channel codes under which E3 looks for a customer, the own one first (A9). */
+/** Channel codes under which E3 looks for a customer, our own first (A9). */
 export function channelCodesOf(settings: Pick<AssumptionSettings, "channelCode" | "otherChannelCodes">): string[] {
   const own = settings.channelCode === undefined ? [] : [settings.channelCode];
   return [...new Set([...own, ...settings.otherChannelCodes])];
 }
 
 /**
- * A setting that endpoints need before they can be called: those of `before`, or E5. `key` is its place under
- * `assumptions`. A payload needs it if it holds `use`; without `use`, every payload needs it.
+ * A setting that endpoints (`before`, or E5) need. `key`: under `assumptions`. `use`: only payloads with this use need
+ * it.
  */
 type Need = readonly [
   row: `A${number}`,
@@ -348,21 +347,20 @@ const needs = [
   ["A40", "operatorIdentity", undefined, [role], ["E6", "E7"]],
 ] as const satisfies readonly Need[];
 
-/** What a payload can hold that makes a further setting necessary. */
+/** Content of a payload that needs a further setting. */
 export type PayloadUse = NonNullable<(typeof needs)[number][2]>;
 export const payloadUses: readonly PayloadUse[] = needs.flatMap(([, , use]) => use ?? []);
 
 export interface MissingAssumption {
-  /** `A24`. */
   row: string;
-  /** Key under `assumptions` in the configuration, with dots: `timeCodecs.productLimit`. */
+  /** With dots, under `assumptions`: `timeCodecs.productLimit`. */
   key: string;
   choices: readonly string[];
 }
 
 /**
- * The settings that an endpoint needs and that have no value. `uses` says what its payload holds; without it every use
- * counts, as for a check before anything is planned. The endpoint is blocked until the list is empty, nothing else is.
+ * Settings without a value that an endpoint needs. Until the list is empty, only this endpoint is blocked. `uses`: the
+ * payload's uses. Without it all uses count, as for a check before planning.
  */
 export function missingAssumptions(
   settings: AssumptionSettings,
@@ -383,13 +381,12 @@ export function missingAssumptions(
 
 const allNeeds: readonly Need[] = needs;
 
-/** The endpoints that are blocked while a setting of a row has no value. */
+/** The endpoints that are blocked while a setting of this row has no value. */
 export function requiredBefore(row: string): EndpointId[] {
   const endpoints = allNeeds.flatMap(([of, , , , before = ["E5"]]) => (of === row ? before : []));
   return [...new Set(endpoints)];
 }
 
-/** The value under the names of a key with dots; null is one. */
 function valueOf(settings: AssumptionSettings, key: string): unknown {
   return key.split(".").reduce<unknown>((value, name) => (isJsonObject(value) ? value[name] : undefined), settings);
 }

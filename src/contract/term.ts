@@ -1,13 +1,13 @@
 import { type Result, failed, ok } from "../base/errors.ts";
 
-/** A length of time of the y-m-d form: `1-0-0` is one year. */
+/** `1-0-0` is one year. */
 interface Term {
   years: number;
   months: number;
   days: number;
 }
 
-/** What a configured word of `timeUnit` counts; `none` is a unit that no length follows from. */
+/** Units of the configured words for `timeUnit`. `none`: no length follows. */
 export const termUnits = ["year", "month", "day", "none"] as const;
 type TermUnit = (typeof termUnits)[number];
 
@@ -19,9 +19,8 @@ export function parseTerm(expression: string): Result<Term, string> {
 }
 
 /**
- * Compares the three ways in which a product says how long it lasts: the expression, unit × quantity, and start to end
- * (A22). Says what disagrees; the end may be the last day of the term or the first one after it, on any clock of the
- * world. A term of nothing (0-0-0) agrees with everything.
+ * Compares the expression, unit × quantity, and start to end of a product (A22). Returns what disagrees. The end may be
+ * the last day or the day after, in any time zone. A term of 0-0-0 agrees with everything.
  */
 export function termDisagreement(stated: {
   term: Term;
@@ -51,13 +50,12 @@ function sameLength(term: Term, unit: Exclude<TermUnit, "none">, quantity: numbe
 
 const hourMs = 3_600_000;
 
-/** How far the end may be from the end of the term: a day, and the change of a clock. */
+/** A day, and the change of a clock. */
 const toleranceMs = 26 * hourMs;
 
 /**
- * Whether the end lies a term after the start on some clock of the world. A limit is midnight somewhere, and counted on
- * another clock a month may begin a day earlier and be up to three days shorter. Zones and inclusive ends move the end
- * by up to a day, and a day on which clocks change is longer.
+ * Whether the term fits in some time zone. A limit is midnight somewhere: in another zone a month may begin a day
+ * earlier and be up to three days shorter.
  */
 function somewhereAgrees(term: Term, limitStart: string, limitEnd: string): boolean {
   const end = Date.parse(limitEnd);

@@ -1,16 +1,14 @@
 import { type Result, failed, ok } from "../base/errors.ts";
 import type { WireTime } from "./answer-fields.ts";
 
-/** How a time stands on the wire (A20). */
+/** The formats of a time in calls (A20). */
 const timeCodecs = ["epoch_ms", "epoch_s", "yyyymmdd", "iso"] as const;
 type TimeCodec = (typeof timeCodecs)[number];
 
-/**
- * The contract's type of a time field: Long (limits), Integer (trial end of a product), Date (trial end of a feature).
- */
+/** The contract's types: Long (limits), Integer (trial end of a product), Date (trial end of a feature). */
 export type TimeWidth = "long" | "integer" | "date";
 
-/** The codecs that a field of a width can hold. A 32-bit Integer cannot hold epoch milliseconds. */
+/** A 32-bit Integer cannot hold epoch milliseconds. */
 export const codecsOfWidth: Record<TimeWidth, readonly TimeCodec[]> = {
   long: ["epoch_ms", "epoch_s", "yyyymmdd"],
   integer: ["epoch_s", "yyyymmdd"],
@@ -31,8 +29,8 @@ function dateInZone(instant: string, zone: string): number {
 }
 
 /**
- * Writes an ISO instant as the wire holds it. `zone` is used for `yyyymmdd`, which keeps only the day. Fails with a
- * sentence for what is no instant, lies outside 2000–2100, or does not fit the field.
+ * Encodes an ISO instant. `zone` is for `yyyymmdd`, which keeps only the day. Fails if the text is not an instant, lies
+ * outside 2000–2100, or does not fit the field.
  */
 export function encodeTime(
   codec: TimeCodec,
@@ -66,8 +64,8 @@ export function encodeTime(
 }
 
 /**
- * Reads a time from the wire as an ISO instant in UTC; a day of `yyyymmdd` is its start in `zone`. Fails for what the
- * codec cannot have written and for what lies outside 2000–2100, which is how a wrong unit shows itself.
+ * Decodes to an ISO instant in UTC. A `yyyymmdd` becomes the start of the day in `zone`. Fails if the value does not
+ * fit the codec, or lies outside 2000–2100, which reveals a wrong unit.
  */
 export function decodeTime(codec: TimeCodec, value: WireTime, zone = "UTC"): Result<string, string> {
   if (codec === "iso") {
