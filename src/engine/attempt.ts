@@ -20,14 +20,12 @@ import { refusedPersonReason } from "./refusal.ts";
 export interface CustomerAttempt {
   runId: string;
   signal: AbortSignal | undefined;
-  /** Reads the staff and checks everything, even if nothing changed (resync). */
   thorough: boolean;
   takingBlocked: Block | undefined;
   /** Operations that limits and policies released in this run, by hash. Undefined: not judged yet. */
   released: ReadonlyMap<string, Taking> | undefined;
   /** Apply only the chosen operations of this saved plan. If the customer's plan has changed, do nothing. */
   expected?: Expected | undefined;
-  /** The pass reads and sends nothing more. It only waits for commits. */
   onlyCommits?: (() => void) | undefined;
 }
 
@@ -42,7 +40,6 @@ export const customersNotShown = "enterprise.customers-not-shown";
 
 /** Why a part of a customer was not done. A text counts against the share of a canary. */
 export const shortfalls = {
-  /** A reading failed, so everything that depends on it waits. */
   unread: undefined,
   unreached: "the service could not be reached",
   "no-numbers": undefined,
@@ -54,7 +51,6 @@ export const shortfalls = {
 };
 export type Shortfall = keyof typeof shortfalls;
 
-/** By the worst shortfall. */
 export function countedAs(short: ReadonlySet<Shortfall>): "unreadable" | "defects" | "rejected" | "finished" {
   const has = (...some: readonly Shortfall[]): boolean => some.some((one) => short.has(one));
   if (has("unread", "unreached", "no-numbers")) return "unreadable";
@@ -86,7 +82,6 @@ export interface ReconcileDependencies extends EngineDependencies {
   refusing: Map<ServiceName, string>;
 }
 
-/** Why planned operations were not attempted. */
 export const stopReasons = {
   unknown: "the outcome of an earlier operation is not known",
   parked: "an earlier operation waits for a person",
@@ -96,14 +91,12 @@ export const stopReasons = {
 } as const;
 export type StopReason = keyof typeof stopReasons;
 
-/** `again`: the next run looks at it again. */
 export type Why = Pick<Block, "code" | "reason" | "again">;
 
 export function serviceOf(operation: Pick<Operation, "endpoint">): ServiceName {
   return endpoints[operation.endpoint].service;
 }
 
-/** Why the customer's records wait for an open operation, and how the pass ends. */
 export interface LeftOpen {
   code: string;
   reason: string;
@@ -132,7 +125,6 @@ function endOf(settled: Settled): CustomerAttemptResult {
   return { kind: "finished", short: new Set(["unread"]) };
 }
 
-/** The progress of a pass over a customer. */
 export class Progress {
   stored: ReadonlyMap<string, string> = new Map();
   readonly announced = new Map<string, Operation>();
@@ -143,7 +135,6 @@ export class Progress {
   readonly outcomes = new RecordOutcomes();
   done = 0;
   readonly short = new Set<Shortfall>();
-  /** This pass sends these services nothing more. */
   readonly unreached = new Set<ServiceName>();
 
   get tried(): Set<string> {
@@ -254,10 +245,7 @@ export class RecordOutcomes {
     }
   }
 
-  /**
-   * Makes the records of unsent operations wait. A record that already waits or was rejected keeps its outcome, unless
-   * the next run would then skip the operation.
-   */
+  /** A record that waits or was rejected keeps its outcome, unless the next run would then skip the operation. */
   unsent(operations: readonly Operation[], { code, reason }: Omit<Why, "again">): void {
     for (const operation of operations) {
       const why = { code, reason: `${operation.endpoint}: ${reason}`, again: true };
@@ -269,7 +257,6 @@ export class RecordOutcomes {
     }
   }
 
-  /** Records that the next run must look at again. */
   unfinished(unsent: readonly Operation[]): { stream: Stream; key: RecordKey }[] {
     const planned = this.all.filter(({ outcome }) => outcome === "planned");
     const left = unsent.flatMap((operation) =>
@@ -281,20 +268,16 @@ export class RecordOutcomes {
     ];
   }
 
-  /** Orders that wait until everything at their previous customer is removed. */
   get moving(): RecordKey[] {
     return this.all.filter(({ stream, code }) => stream === "orders" && code === orderMoving).map(({ key }) => key);
   }
 
-  /** The customer stands in for records that this pass decides nothing about. */
+  /** The customer replaces records that this pass decides nothing about. */
   mattersOf({ customer, records }: Pick<Operation, "customer" | "records">): RecordReference[] {
     return records.map((record) => (this.has(record.stream, record) ? record : { stream: "customers", ...customer }));
   }
 
-  /**
-   * Whether the record waits for a decision or a change, so that its operation waits too. A mere report holds nothing
-   * back.
-   */
+  /** The record waits for a decision or a change, so its operation waits too. A mere report holds nothing back. */
   #waitsForItself({ records }: Operation, record: RecordReference): boolean {
     const said = this.#all.get(recordName(record.stream, record));
     if (said === undefined || !records.some((own) => own.stream === record.stream && isSameKey(own, record)))

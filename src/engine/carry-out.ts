@@ -42,7 +42,6 @@ export interface CarryOut {
   progress: Progress;
   observed: Observed;
   approved: ReadonlyMap<string, StandingHold>;
-  /** Commit a done outcome with the next write. */
   ahead?: boolean | undefined;
 }
 
@@ -115,7 +114,6 @@ async function notDone(
   }
 }
 
-/** The next run does these operations. */
 export const notAttempted = {
   code: "service.not-sent",
   reason: "not attempted: the service could not be reached",
@@ -141,10 +139,7 @@ async function putOff(
   await dropUnsent(of, operation, why.dropped ?? why.reason);
 }
 
-/**
- * Only operations that need the rejected one stop. People rejected together are sent in parts to find the one at fault.
- * If the service refuses this application as a whole, no record is at fault and this run sends it nothing more.
- */
+/** Stops only what needs the rejected operation. People are sent in parts, to find the one at fault. */
 function refusedBy(
   { deps, progress }: CarryOut,
   operation: Operation,
@@ -173,10 +168,7 @@ async function settleAtOnce(
   return undefined;
 }
 
-/**
- * Whether an earlier change of the same subject could take effect after one sent now. For operations that set a state.
- * The earlier change may belong to another customer, for example if an order moved.
- */
+/** An earlier change of the subject may take effect after this one. It may be of another customer if an order moved. */
 async function earlierMayStillLand(deps: ReconcileDependencies, operation: Operation): Promise<boolean> {
   const { journal, requests: desk } = deps.ledger;
   const requests = typeOf(operation).can.answers?.(operation) ?? [];
@@ -188,7 +180,6 @@ async function earlierMayStillLand(deps: ReconcileDependencies, operation: Opera
   return false;
 }
 
-/** This run sent it often enough. */
 function sentInVain({ unclear }: ReconcileDependencies, operation: Operation): Why | undefined {
   const sent = unclear.get(unclearName(operation)) ?? 0;
   if (sent <= mostAgain) return undefined;
@@ -219,7 +210,6 @@ export interface Expected {
   facts: Facts;
   /** The run that it undoes. Undefined: it follows the CRM. */
   undo?: string | undefined;
-  /** Names for display, by hash. */
   operations: ReadonlyMap<string, string>;
   chosen: ReadonlySet<string>;
   /** An earlier run applied a part, so the changes of that run do not outdate the rest. */

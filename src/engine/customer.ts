@@ -24,13 +24,11 @@ import { failureOf } from "../base/errors.ts";
 import type { Block } from "./plan/records.ts";
 import { AmbiguousReading, ReadFailure } from "../platform/call.ts";
 
-/** Facts, and changes that are applied together when the whole state is needed. */
 interface Advanced {
   loaded: LoadedCustomer;
   learned: StateChange[];
   numbers: FixedNumber[];
   readonly byUnit: Map<string, string>;
-  /** The hash of each order's current content in the CRM. */
   readonly bodyHashes: ReadonlyMap<string, string>;
 }
 
@@ -44,7 +42,6 @@ export class CustomerState {
   readonly after = new Sequence();
   #committed: Promise<void> | undefined;
   #failure: { error: unknown; told: Promise<void> } | undefined;
-  /** Subjects whose outcome is handed to the writer but not committed. */
   readonly #concluding = new Set<string>();
 
   constructor(
@@ -87,7 +84,6 @@ export class CustomerState {
     return payloadFactsOf(loaded.known, byUnit);
   }
 
-  /** Records the outcome and applies its changes to these facts. */
   async conclude(operation: Operation, id: string, conclusion: Conclusion): Promise<void> {
     const at = await this.#deps.ledger.journal.conclude(id, conclusion);
     this.#concluded(operation, id, conclusion, at);
@@ -139,7 +135,6 @@ export class CustomerState {
     return this.#concluding.has(subject);
   }
 
-  /** Whether the changes are known without reading the ledger. */
   #isLearntWithoutReading(operation: Operation, { changes, rejections }: Conclusion): boolean {
     const bodyHashes = this.#advanced?.bodyHashes;
     if (bodyHashes === undefined || rejections !== undefined) return false;
@@ -210,7 +205,6 @@ export class CustomerState {
 }
 
 export interface PayloadFacts extends Pick<Known, "link" | "platformCustomers" | "enterpriseCode"> {
-  /** `unit`: as `assetUnit` names it. */
   numberOf(unit: string): string | undefined;
   memberOf(staff: RecordKey): string | undefined;
 }

@@ -25,7 +25,6 @@ import { selectPlatformCustomer } from "./plan/input.ts";
 
 /** Fixes the numbers of an order's assets, for good. */
 export interface AssetNumbers {
-  /** `keep` gets the new numbers. Returns the reason if they cannot be fixed. */
   fix(
     of: { order: RecordKey; customer: RecordKey },
     assets: readonly PlannedAsset[],
@@ -42,7 +41,6 @@ export interface DeliverOptions {
   plan?: string | undefined;
   ofUndo?: boolean | undefined;
   hold?: StandingHold | undefined;
-  /** Members that M5 showed (M1 only). */
   shownBefore?: readonly { globalId: string }[] | undefined;
   signal?: AbortSignal | undefined;
   /** Commit the outcome with the next write. To be sure of the commit, await `state.settled()`. */
@@ -178,7 +176,6 @@ function send(
   );
 }
 
-/** For an operation without a customer. */
 const nobodysFacts: PayloadFacts = {
   link: undefined,
   platformCustomers: [],
@@ -195,13 +192,9 @@ interface Ready {
   toSeal: SealedValues[];
 }
 
-/** `again`: the reason if it was sent before. */
 type NotReady = { kind: "blocked"; again?: string } & Unready;
 
-/**
- * Kept in the audit log for good. It covers the salts of the private values, so that nobody can guess an erased value
- * from it.
- */
+/** Kept in the audit log for good. Covers salts, so that nobody can guess an erased value from it. */
 function wireHashOf(sent: { endpoint: string; target: Json; body: string }, salts: readonly string[]): string {
   return sha256([sent.endpoint, JSON.stringify(sent.target), sent.body, ...salts].join("\n"));
 }

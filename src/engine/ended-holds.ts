@@ -10,7 +10,6 @@ import type { CustomerPlan } from "./plan/plan.ts";
 interface Finished {
   plan: CustomerPlan;
   observed: Observed;
-  /** Carried out, rejected or put off, by hash. */
   delivered: { has(hash: string): boolean };
   /** Every source was complete enough for removals, and nothing of the customer is in quarantine. */
   isBelieved: boolean;
@@ -38,10 +37,7 @@ export async function mootHolds(
   return asked.map(({ question }) => question).filter((question) => !staying.has(question));
 }
 
-/**
- * Holds and decisions whose operation nobody wants any more, if the plan is believed. An undo is in no plan of a run:
- * it ends when one of its records changed.
- */
+/** If the plan is believed. No run plans an undo: its holds end when one of its records changed. */
 async function unwantedHolds(
   { decisions }: Pick<Ledger, "decisions">,
   of: Finished,

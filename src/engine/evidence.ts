@@ -31,10 +31,7 @@ export function readingsIn(evidence: Json): z.infer<typeof evidenceSchema>["read
   return found.success ? found.data.readings : [];
 }
 
-/**
- * Adds a reading to those of a journal row. `attempts`: the sends before it. The last reading that showed an effect
- * always stays.
- */
+/** `attempts`: the sends before the reading. The last reading that showed an effect always stays. */
 export function evidenceWith(
   row: JournalRow,
   reading: { at: string; seen: boolean; early?: true; detail: JsonObject },
@@ -55,7 +52,6 @@ export function evidenceWith(
   };
 }
 
-/** Facts that settle an operation, besides its journal entry. */
 export function settleFacts(deps: Dependencies, knows: Pick<CustomerState, "held">): SettleFacts {
   const { ledger, settings, ordersUnseen } = deps;
   return {
@@ -69,10 +65,7 @@ export function settleFacts(deps: Dependencies, knows: Pick<CustomerState, "held
   };
 }
 
-/**
- * Reads anew each time: an earlier reading may be older than the effect. Throws if a reading fails, because that is not
- * `not-found`.
- */
+/** Reads anew: an earlier reading may be older than the effect. Throws if a reading fails, which is not `not-found`. */
 export async function readEvidence(
   deps: Dependencies & { reader: SnapshotReader },
   row: JournalRow,
@@ -141,7 +134,6 @@ export type Settled =
   | { kind: "waiting"; id: string; until: string }
   | { kind: "parked"; id: string; reason: string }
   | { kind: "unreadable"; id: string; reason: string }
-  /** It must be sent again, but crm-sync is paused. */
   | { kind: "paused"; id: string };
 
 export interface Open {

@@ -6,7 +6,6 @@ import type { CustomerPlan } from "./plan/plan.ts";
 import type { CustomerAttempt, CustomerAttemptResult } from "./attempt.ts";
 import type { CarryOut } from "./carry-out.ts";
 
-/** People's decisions about a plan, and what the run must judge before the pass goes on. */
 interface AtTheGate {
   decided: Decided<StandingHold>;
   toJudge?: Extract<CustomerAttemptResult, { kind: "destructive" }>;
@@ -25,10 +24,7 @@ function isReleased(released: Taking | undefined, { removes }: Taking): boolean 
   return released !== undefined && removesNoMore(removes, released.removes);
 }
 
-/**
- * Finds the operations with a decision, and new ones that may be held. The run judges the new ones. An operation that
- * changed since a person saw it is new.
- */
+/** The run judges new operations that may be held. An operation that changed since a person saw it is new. */
 export async function gate(
   { deps, attempt, knows, progress }: CarryOut,
   { operations, customer }: CustomerPlan,

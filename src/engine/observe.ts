@@ -29,7 +29,6 @@ type Link = NonNullable<Known["link"]>;
 const customersOfE2 = 2;
 /** An enterprise linked within this many settle times needs `settle.readings` readings of E3. */
 const settleTimesYoung = 10;
-/** How often this process read E3 for missing customers of an enterprise. */
 const countsOf = new WeakMap<Ledger, Map<string, number>>();
 
 function readingsOf(ledger: Ledger, enterpriseGlobalId: string): number {
@@ -47,7 +46,6 @@ const incompleteEvidence = `M5 gave ${incompleteOnesInARow} lists of one enterpr
 /** E3 is read this many times as often as for settling: it costs one call, and orders wait for it. */
 const readingsOver = 4;
 
-/** When E3 is read again for the customers of an enterprise. */
 export interface CustomersAwaited {
   until: string;
   reason: string;
@@ -60,7 +58,6 @@ interface SnapshotOptions {
   thorough: boolean;
   /** A failed reading throws. Otherwise only what depends on it waits. */
   whole: boolean;
-  /** Numbers whose contents are read, instead of those that the CRM no longer wants. */
   contents?: () => ReadonlySet<string> | "all" | undefined;
 }
 
@@ -84,10 +81,7 @@ export class CustomerSnapshot {
     return this.#observed;
   }
 
-  /**
-   * Reads what the plan needs. If E3 shows too few customers for the waiting orders, returns when to read it again.
-   * Until then no order is placed or blocked for that.
-   */
+  /** If E3 shows too few customers, returns when to read it again. Until then no order is placed or blocked for it. */
   async read(knows: CustomerState): Promise<CustomersAwaited | undefined> {
     const loaded = knows.held;
     const { link } = loaded.known;
@@ -115,7 +109,6 @@ export class CustomerSnapshot {
     return awaited;
   }
 
-  /** A failed reading is not repeated in this pass. */
   async #reading<Read>(of: keyof Unread, read: () => Promise<Read>): Promise<Read | undefined> {
     if (this.#observed.unread?.[of] !== undefined) return undefined;
     try {
@@ -178,7 +171,6 @@ export class CustomerSnapshot {
     Object.assign(this.#observed, { members, assets, loans });
   }
 
-  /** Several incomplete lists in a row contradict A27. */
   async #wholeList(knows: CustomerState, enterpriseGlobalId: string): Promise<ObservedMember[]> {
     const { ledger } = this.#deps;
     try {

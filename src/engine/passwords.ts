@@ -6,7 +6,6 @@ import { initialPasswordRef, newPasswordRef } from "./model/references.ts";
 import type { EngineDependencies } from "./customer.ts";
 import type { Randomness } from "../base/ids.ts";
 
-/** Passwords by the key of the staff record, and those to seal with the first intent. */
 export interface MadePasswords {
   initial: ReadonlyMap<string, string>;
   anew: ReadonlyMap<string, string>;

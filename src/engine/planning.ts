@@ -20,12 +20,10 @@ import type { CustomerState, EngineDependencies } from "./customer.ts";
 import { planUndo, type UndoStep, type DoneOperation, type UndoFacts } from "./plan/undo.ts";
 
 export type PlanningDependencies = Pick<EngineDependencies, "ledger" | "settings" | "policies" | "clock" | "settle"> &
-  // A rebuild has no `ordersUnseen`.
   Partial<Pick<EngineDependencies, "ordersUnseen">> & { reader: Snapshots };
 
 export type Planning =
   | { kind: "planned"; plan: CustomerPlan; steps?: readonly UndoStep[] }
-  /** Planning recorded something new, so plan again. */
   | { kind: "recorded"; changes: readonly StateChange[] }
   | ({ kind: "awaits" } & CustomersAwaited);
 
@@ -64,11 +62,9 @@ export class CustomerPlanning implements Planner {
     knows: CustomerState,
     options: {
       thorough: boolean;
-      /** A failed reading throws, and nothing is planned. */
       whole?: boolean;
       signal: AbortSignal | undefined;
       takingBlocked: Block | undefined;
-      /** Another search for existing orders: a rebuild adopts them with numbers and amendments. */
       seek?: (snapshot: Snapshot) => Seeking;
     },
   ) {
@@ -121,7 +117,6 @@ export class CustomerPlanning implements Planner {
     return { kind: "recorded", changes: plan.changes };
   }
 
-  /** `rejected`: operations that a person rejected in exactly this form. */
   #planNow(tried: ReadonlySet<string>, rejected?: ReadonlySet<string>): CustomerPlan {
     const { ledger, settings, policies } = this.#deps;
     return planCustomer(

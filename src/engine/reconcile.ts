@@ -46,11 +46,10 @@ import { endUnwanted, lacksSeats } from "./ended-holds.ts";
 import { endRequested } from "./requested.ts";
 
 /**
- * Makes one customer's enterprise, orders, staff and assignments agree with the CRM, stage by stage.
- *
- * First settles open operations. After each stage that did something, reads again and plans the rest anew, so no
- * operation relies on outdated data. Operations wait if a reading failed or a service is unreachable. The rest goes on.
- * An error stops this customer and no other.
+ * Makes one customer's enterprise, orders, staff and assignments agree with the CRM, stage by stage. First settles open
+ * operations. After each stage that did something, reads again and plans the rest anew, so no operation relies on
+ * outdated data. Operations wait if a reading failed or a service is unreachable. The rest goes on. An error stops this
+ * customer and no other.
  */
 export function reconcile(
   deps: ReconcileDependencies,
@@ -265,7 +264,6 @@ class CustomerAttemptRun {
     this.#progress.plan(operations, records);
   }
 
-  /** Whether the platform shows something of these unwanted, rejected orders. Then a person must look. */
   async #lookForUnwanted(unwanted: ReturnType<typeof unwantedOrders>): Promise<boolean> {
     const found = await lookForUnwanted({ ...this.#deps, knows: this.#knows }, unwanted, this.#attempt.signal);
     const why = { code: "settle-time", reason: refusedJustNow, again: true };
@@ -300,7 +298,6 @@ class CustomerAttemptRun {
     await endUnwanted(this.#deps.ledger, of);
   }
 
-  /** Stores operations that wait for a person, and those that wait with them. Returns records for the next run. */
   async #keepWaiting({ operations }: CustomerPlan): Promise<{ stream: Stream; key: RecordKey }[]> {
     const { delivered, stored } = this.#progress;
     if (this.#asked.size === 0 && stored.size === 0) return [];
@@ -337,7 +334,6 @@ class CustomerAttemptRun {
     return { kind: "finished", short, moving: this.#progress.outcomes.moving };
   }
 
-  /** Whether the pass has only the outcomes of records left to write. */
   get #isOnlyOutcomes(): boolean {
     if (this.#isHeld || this.#asked.size > 0 || this.#judged || this.#progress.stored.size > 0) return false;
     const { requests } = this.#knows.held.known;
@@ -380,7 +376,6 @@ class CustomerAttemptRun {
     if (this.#judged) await this.#deps.ledger.journal.drop(this.#customer, why);
   }
 
-  /** Makes all pending records wait, or the customer if no record is pending. */
   async #deferAll({ code, reason }: Omit<Why, "again">): Promise<void> {
     const why = { code, reason, again: true };
     let pending = deferredOf(this.#knows.held, why);

@@ -9,7 +9,6 @@ import type { RecordReference } from "./model/shape.ts";
 import type { EngineDependencies } from "./customer.ts";
 
 export interface Refused {
-  /** `rejected.10004`, or `service.refused` if no record is at fault. */
   code: string;
   /** No private values. */
   reason: string;

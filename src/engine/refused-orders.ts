@@ -61,8 +61,7 @@ export async function lookForUnwanted(
 
 /**
  * A rejected batch may still have done something (A16). So before an order is sent again, this looks for its asset
- * numbers and channel order number: M6 and E8, then M7 of assets of no other order of ours. If anything is found, the
- * rejected operation needs a person.
+ * numbers and channel order number in M6, E8 and M7. If anything is found, a person must look.
  */
 export async function lookForRefused(
   deps: LookDependencies,

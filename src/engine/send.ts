@@ -44,7 +44,6 @@ export async function sendOnce<Sent, Recorded>(
 
 export type Delivery =
   | { kind: "done"; refused: RefusedPerson[] }
-  /** `answered`: the service's code. */
   | ({ kind: "rejected"; answered: string } & Pick<Refused, "code" | "reason" | "scope" | "shared">)
   | { kind: "unknown"; id: string }
   | { kind: "parked"; id: string; reason: string }
@@ -58,7 +57,6 @@ export type Delivery =
 export interface Unready {
   code: string;
   reason: string;
-  /** The service that gives a needed value was unreachable. */
   unreached?: true;
 }
 
@@ -75,7 +73,6 @@ export interface Sent {
   id: string;
   state: CustomerState;
   existing: Existing | undefined;
-  /** Commit a done outcome with the next write. */
   ahead?: boolean | undefined;
 }
 
@@ -257,7 +254,6 @@ export async function park(
   return { kind: "parked", id, reason };
 }
 
-/** Has the service's answer only as a code. */
 export function attemptEnd(outcome: WriteOutcome<unknown>): AttemptEnd {
   switch (outcome.kind) {
     case "done":
@@ -291,7 +287,6 @@ export function isContradiction(error: unknown): error is Problem {
 /** The status of a business exception (R2). */
 const businessException = 299;
 
-/** Evidence about A1–A43. `concluded`: the meaning of a success. */
 export function metByOutcome(
   operation: Operation,
   outcome: WriteOutcome<unknown>,

@@ -38,7 +38,6 @@ export function isAsynchronous(operation: Operation): boolean {
   return onUnknown.by === "observe" && onUnknown.async?.(operation) === true;
 }
 
-/** The outcome of a call is unknown from now on. */
 export function settleTimeBegins(
   deps: SettleDependencies,
   { id, subject }: { id: string; subject: string },
@@ -67,7 +66,6 @@ export async function settleTimeLeft(
   return Math.max(0, (endsOf.get(ledger)?.get(key) ?? 0) - clock.monotonic());
 }
 
-/** Whether the wall clock can tell the time since an instant. */
 async function isTold({ clock, time }: SettleDependencies, since: number): Promise<boolean> {
   return since <= clock.now() && (time === undefined || (await time.now({ isFresh: true })) !== undefined);
 }
@@ -115,10 +113,7 @@ export async function againAfter(
 /** Milliseconds that surely passed since an instant of another process's clock. */
 type PassedSince = (instant: number) => Promise<number>;
 
-/**
- * Time counts only if the services agree with this clock and the instant is not before the last trusted time. An
- * earlier instant means that the other clock was wrong too.
- */
+/** Time counts if the services agree with this clock. An instant before the last trusted time is from a wrong one. */
 export function passedSince({
   ledger,
   clock,
@@ -143,7 +138,6 @@ export function timeToLeave(clock: Clock, clockSkewMs: number): () => boolean {
 
 type AbsenceDependencies = SettleDependencies & Pick<EngineDependencies, "settings" | "policies">;
 
-/** Gone names by order, and when to read M7 again for the other missing names. */
 interface Counted {
   gone: Map<string, ReadonlySet<string>>;
   again: string | undefined;

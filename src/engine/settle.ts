@@ -35,7 +35,6 @@ import { refusedWith } from "./refusal.ts";
 
 const notTwice =
   "its outcome is not known, no call reads it back, and it is never sent a second time by itself; a person decides";
-/** After so many sends of an order, an enterprise or a person without a known outcome, a person decides. */
 const mostSendings = 3;
 const leftAs: Record<Again["by"], (until: string) => string> = {
   ended: () => "the program ended while the call was in progress",
@@ -63,9 +62,7 @@ export class Settling {
     this.#reader = reader;
   }
 
-  /**
-   * As far as the evidence allows now. Also settles an operation that needs a person, if the platform shows the effect.
-   */
+  /** As far as the evidence allows now. Also settles what needs a person, if the platform shows the effect. */
   async settle(
     row: JournalRow,
     { runId, signal, knows = new CustomerState(this.#deps, row.operation.customer) }: SettleOptions,
@@ -148,10 +145,7 @@ export class Settling {
     return { kind: "rejected", id: row.id, code: refused.code, reason: refused.reason };
   }
 
-  /**
-   * Another process left it. Its call may just have ended, so its settle time begins now, not with the attempt. Nothing
-   * waits for asset numbers (E9): they are never the same twice.
-   */
+  /** Its call may just have ended, so its settle time begins now. Not for E9: its numbers are never the same twice. */
   async foundSending({ id, operation, state, attempts }: JournalRow): Promise<void> {
     const { ledger, settle, clock } = this.#deps;
     const landsMs = landsWithin(operation, settle);
@@ -232,7 +226,6 @@ export class Settling {
     return { kind: "waiting", id: row.id, until };
   }
 
-  /** In milliseconds. An asynchronous operation may appear at any time. */
   #pause({ operation }: JournalRow, left: number): number {
     return isAsynchronous(operation) ? Math.min(left, this.#deps.settle.asyncPauseMs) : left;
   }
@@ -286,10 +279,7 @@ export class Settling {
     }
   }
 
-  /**
-   * Nothing shows the outcome, so only a person may send it again. If the service accepted it, this contradicts A15. If
-   * no answer came, the call may never have arrived.
-   */
+  /** Only a person may send it again. If the service accepted it, this contradicts A15. */
   async #notByItsDeadline(open: Open, detail: JsonObject): Promise<Settled> {
     const { ledger } = this.#deps;
     const attempts = await ledger.journal.attempts(open.row.id);

@@ -17,7 +17,6 @@ type CustomerPrivate =
 
 export type DesiredInstance = InstanceWith<PrivateMarker>;
 export type DesiredOrder = Omit<Order, "instances"> & { instances: DesiredInstance[] };
-/** An order with commitments instead of private values. */
 export type KeptOrder = Omit<Order, "instances"> & { instances: InstanceWith<Commitment>[] };
 
 export type DesiredStaff = Omit<Staff, "userName" | "name" | "remark" | "mobile" | "password"> & {
@@ -43,7 +42,6 @@ export interface Desired<Body> {
   body: Body;
 }
 
-/** The tree is built once, when the order is loaded. */
 export interface OrderWithTree extends Desired<DesiredOrder> {
   tree: ReturnType<typeof buildAssets<PrivateMarker>>;
 }

@@ -49,7 +49,6 @@ export class Counts {
   }
 }
 
-/** `2 × Office Suite`. An asset whose products are unknown counts as `asset`. */
 export async function assetsText(assets: readonly string[], called: Called): Promise<string> {
   const counts = new Counts();
   for (const asset of assets) {
@@ -96,7 +95,6 @@ export function shown(item: Json | undefined): string {
   return String(item);
 }
 
-/** `5 × (known after E9)` */
 function repeated(texts: readonly string[]): string[] {
   const runs: { text: string; count: number }[] = [];
   for (const text of texts) {

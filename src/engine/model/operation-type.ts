@@ -22,7 +22,6 @@ export interface JournalEntry<S extends Shapes> {
   context: S["context"];
 }
 
-/** What follows from a proven operation. Its own answer and a later reading prove the same. */
 export interface Effect {
   changes: StateChange[];
   audit: JsonObject;
@@ -36,9 +35,7 @@ export interface RefusedPerson {
   message: string;
 }
 
-/**
- * `doubt`: the answer proves nothing, a reading decides. `contradiction`: the answer is impossible, a person decides.
- */
+/** `doubt`: it proves nothing, a reading decides. `contradiction`: it is impossible, a person decides. */
 export type Concluded =
   | (Effect & { refused: RefusedPerson[] })
   | { doubt: string; met?: readonly AssumptionMet[] }
@@ -65,7 +62,6 @@ export interface Bound<S extends Shapes> {
   target: JsonObject;
   facts: PayloadFacts;
   settings: AssumptionSettings;
-  /** Members that M5 showed before this operation (M1 only). */
   shownBefore: readonly { globalId: string }[];
   sealed: readonly { ref: string; version: number }[];
   known(): Known;
@@ -128,14 +124,12 @@ export interface Amends {
   agreed: string | null;
 }
 
-/** Tells a person where to check whether a call was carried out. No private values. */
 export interface LookFor {
   what: string;
   where: string;
   whom: string;
 }
 
-/** `context` is undefined before the intent. */
 export type Looked<S extends Shapes> = Pick<Draft<S>, "target" | "payload" | "records"> & {
   context: S["context"] | undefined;
 };
@@ -153,7 +147,6 @@ export interface Lost {
 
 export type OnUnknown<S extends Shapes> =
   | {
-      /** Read the platform until it shows the change or the settle time is over. */
       by: "observe";
       observe: (entry: JournalEntry<S>, snapshot: Snapshot, facts: SettleFacts) => Promise<Evidence>;
       /** By default the change counts as not applied, and is planned again. */
@@ -163,7 +156,6 @@ export type OnUnknown<S extends Shapes> =
       nonRepeatable?: true;
     }
   | {
-      /** Send the call again. It sets a state, so a second call has the same effect. */
       by: "resend";
       /** A success with data about something else is odd. After this many a person decides. */
       maxOddAnswers?: number;
@@ -190,24 +182,21 @@ export interface Capabilities<S extends Shapes> {
   governed?: { policy: PolicyName; alone?: true };
   removes?: { thing: TakenThing; count: (operation: Draft<S>) => number };
   claims?: { what: Uniqueness["what"]; of: (operation: Draft<S>) => Uniqueness | undefined };
-  /** Sent only if its order has not changed since planning. */
   expects?: (operation: Draft<S>) => Amends | undefined;
   /** Its parts, if the service accepts or rejects each part separately. */
   items?: (operation: Draft<S>) => { record: RecordReference; part: Json }[];
   numbers?: (operation: Draft<S>) => PlannedAsset[];
-  /** People for whom the engine generates a password. */
   credentials?: {
     accounts?: (operation: Draft<S>) => RecordReference[];
     passwords?: (operation: Draft<S>) => RecordKey[];
   };
   answers?: (operation: Draft<S>) => { of: RequestOf; about: string; askedAt: string }[];
   holders?: { grants?: (operation: Draft<S>) => string[]; frees?: (operation: Draft<S>) => string[] };
-  /** Assumptions (A1–A43) that it depends on, and what its outcomes say about them. */
   assumes?: {
     always?: readonly AssumptionId[];
     by?: (operation: Draft<S>) => readonly Resting[];
     oddData?: (data: Json) => AssumptionMet[];
-    /** What it means for an assumption if the settle time ends and the change was not shown. */
+    /** The evidence about an assumption if the settle time ended without the change. */
     notShown?: (facts: { code: string | null; inPart: boolean }) => AssumptionMet[];
   };
   /** A rejected call may have had effects (A16). Describes the effects that the platform shows. */
@@ -221,11 +210,9 @@ export interface Capabilities<S extends Shapes> {
 
 export interface OperationType<S extends Shapes> {
   readonly endpoint: WritingEndpoint;
-  /** The usual stage first. A draft may choose one of the others. */
   readonly stages: readonly [Stage, ...Stage[]];
   readonly schemas: Schemas<S>;
   readonly invalidates: readonly SnapshotList[];
-  /** Checks the bound payload against the contract. */
   readonly prepare: (bound: Bound<S>) => Prepared<S> | NotSendable;
   readonly onUnknown: OnUnknown<S>;
   readonly decide: Decide<S>;
@@ -234,7 +221,6 @@ export interface OperationType<S extends Shapes> {
   readonly can: Capabilities<S>;
 }
 
-/** For a payload that does not fit the contract. */
 export function notSendable(issues: readonly { path: readonly PropertyKey[]; message: string }[]): NotSendable {
   const [first] = issues;
   const place =

@@ -63,7 +63,6 @@ function stageOf(
   return meant;
 }
 
-/** `context` is undefined before the intent. */
 export type Stored<K extends OperationName = OperationName> = {
   [P in K]: { operation: Operation<P>; context: OperationShapes[P]["context"] | undefined };
 }[K];
@@ -72,7 +71,6 @@ export type Entry = JournalEntry<OperationShapes[OperationName]>;
 
 type Columns = Readonly<Record<keyof Shapes, Json>>;
 
-/** Checks a stored operation against its schemas. Names the column that does not fit. */
 export function readOperation<K extends OperationName>(
   kind: K,
   common: Omit<Change<string, Shapes>, keyof Shapes | "kind">,

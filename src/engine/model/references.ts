@@ -17,7 +17,6 @@ export type Reference = {
   [Name in keyof typeof references]: z.infer<(typeof references)[Name]>;
 }[keyof typeof references];
 
-/** Points to a value in the ledger's private table. `commitment` is salted. */
 export const privateMarker = z.object({
   $private: z.string(),
   field: z.string(),
@@ -103,7 +102,6 @@ interface Account {
   customer: RecordKey;
 }
 
-/** The sealed name of the password that an account was created with. */
 export function initialPasswordRef({ staff, customer }: Account): string {
   return `initial-password/${formatKey(staff)} at ${formatKey(customer)}`;
 }
@@ -156,7 +154,6 @@ const plannedAsset = z.object({
   given: z.array(z.string()),
   /** The units that are bought. Undefined: the first ones. */
   units: z.array(z.int()).optional(),
-  /** Units that keep an existing number. They need no new one. */
   renewed: z.array(renewedUnit).optional(),
 });
 export type PlannedAsset = z.infer<typeof plannedAsset>;
@@ -175,25 +172,22 @@ export function givenToNew({ given, renewed = [] }: Pick<PlannedAsset, "given" |
   return given.filter((number) => !taken.has(number));
 }
 
-/** Numbers that may exist before the purchase: from the CRM, and of earlier units. */
 export function numbersThere(assets: readonly PlannedAsset[]): string[] {
   return assets.flatMap(({ given, renewed = [] }) => [...given, ...renewed.map(({ number }) => number)]);
 }
 
 export const plannedOrder = z.object({ version: z.int(), bodyHash: z.string(), assets: z.array(plannedAsset) });
 
-/** A number that belongs to one unit permanently. */
 export interface FixedNumber {
   number: string;
   orderId: string;
   namespace: string;
   instanceId: string;
   unit: number;
-  /** Earlier units with this number, the latest first. Undefined if this unit had it first. */
+  /** Earlier units with this number, nearest first. Undefined if this unit had it first. */
   continues?: readonly EarlierUnit[] | undefined;
 }
 
-/** Adds the chosen numbers. A new number replaces the old one of its unit. */
 export function withNumbers<Whole extends { numbers: FixedNumber[] }>(
   known: Whole,
   fixed: readonly FixedNumber[],

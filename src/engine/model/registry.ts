@@ -25,7 +25,6 @@ export interface HandedIn {
   readonly changes: { readonly [T in keyof ChangeShapes]: StatePart<Known, ChangeShapes[T]> };
   readonly undo: { readonly [K in OperationName]?: UndoRule<K> };
   readonly requests: { readonly [Of in RequestOf]: RequestType<Of> };
-  /** The recorded state of a customer without records. */
   readonly nothing: Known;
   readonly open: (database: Sqlite, ledger: LedgerRows) => OpenRows;
   readonly undoFacts: UndoReading<Exclude<keyof UndoFacts, "newestOn" | "isKept">>;

@@ -8,7 +8,6 @@ import { fits } from "./shape.ts";
 /** Who asked, if no person did. No person can have this name. */
 export const theCrm = "the CRM";
 
-/** What differs between kinds of request. */
 export interface RequestShapes {
   /** The wanted state, in one word. An answer to another word does not count. */
   wanted: string;
@@ -22,7 +21,6 @@ export type RequestShapesOf<T extends { readonly [Column in keyof RequestShapes]
 
 export interface Requested<Of extends string, S extends RequestShapes> {
   of: Of;
-  /** A number or key. It has at most one request of a kind. */
   about: string;
   wanted: S["wanted"];
   details: S["details"];
@@ -106,7 +104,6 @@ export function nameOf({ of, about }: Pick<ManualRequest, "of" | "about">): stri
   return `${requestKindOf({ of }).noun} ${about}`;
 }
 
-/** Checks a stored request against its schemas. Names the column that does not fit. */
 export function readRequest<Of extends RequestOf>(
   of: Of,
   common: Pick<ManualRequest, "about" | "by" | "reason" | "askedAt" | "operationId">,

@@ -128,7 +128,6 @@ export interface StateRows {
   readonly lastChange?: (id: string) => LastGiven | undefined;
   /** After a restore nothing is certain: ends every row and returns their count. */
   readonly endAll?: (at: string) => number;
-  /** Records rows that ended at `at` again, if the platform shows them. */
   readonly bringBack?: (customer: RecordKey, shown: readonly HeldAsset[], at: string) => void;
 }
 
@@ -189,7 +188,6 @@ export interface UndoGiven {
   instead?: (loaded: LoadedCustomer, facts: UndoFacts) => Partial<LoadedCustomer>;
 }
 
-/** A resource leaves out the members that it does not need. */
 export interface Resource<
   Name extends OperationName = never,
   Type extends keyof ChangeShapes = never,
@@ -219,14 +217,11 @@ export interface Resource<
   /** Runs after all resources: deletes accounts of people who hold nothing any more. */
   readonly planLast?: (given: Prepared, earlier: Earlier, options: PlanOptions) => ResourcePlan;
   readonly adopt?: (loaded: Pick<LoadedCustomer, "customer" | "known">, shown: ShownPerson) => ReadBack;
-  /** For the people of a customer: the names of the fields that M5 shows differently than we sent them last. */
   readonly differing?: (ledger: Ledger, customer: RecordKey) => Promise<(member: ObservedMember) => string[]>;
-  /** For `verify` and the reconciliation statement. */
   readonly compare?: (item: CustomerCase, view: ReconciliationView) => Comparison[];
   readonly undo: { readonly [K in Name]?: UndoRule<K> };
   readonly undoFacts?: (...of: Parameters<UndoReading<never>>) => Promise<Partial<UndoFacts>>;
   readonly undoGiven?: UndoGiven;
-  /** A resource adds its fields to `ExplainFacts` by `declare module`. */
   readonly explain?: {
     readonly load: (
       db: Kysely<LedgerTables>,

@@ -35,7 +35,6 @@ export interface Shapes {
   payload: JsonObject;
   before: Json;
   after: Json;
-  /** Facts for settling its outcome later: only ids and commitments. */
   context: JsonObject;
 }
 
@@ -67,7 +66,7 @@ export interface Draft<S extends Shapes> {
   /** If not the first stage of its kind: another one that the kind allows. */
   stage?: Stage;
   policy?: PolicyName | undefined;
-  /** What it removes, in units that people know. Not part of its hash. */
+  /** Its removals, in units that people know. Not part of its hash. */
   weight?: Weight;
   /** If one of these is held, rejected, waiting or not planned, this operation waits too. */
   needs?: Need[];
@@ -80,7 +79,6 @@ export interface Change<Name extends string, S extends Shapes> extends Draft<S> 
   policy: PolicyName | undefined;
   weight: Weight;
   needs: Need[];
-  /** How many live things it removes. */
   takesAway: number;
   hash: string;
 }

@@ -12,7 +12,6 @@ export interface LinkedEnterprise {
   link: { enterpriseGlobalId: string } | undefined;
 }
 
-/** `enterprise`: the known facts of an enterprise that the change links. */
 export interface ChangeContext {
   customer: RecordKey;
   at: string;
@@ -38,7 +37,6 @@ export function oneByOne<Part, Change>(
   };
 }
 
-/** For long lists: copied and sorted once for all changes. */
 export function together<Part, Change>(apply: StatePart<Part, Change>["apply"]): StatePart<Part, Change> {
   return { isApart: true, apply };
 }

@@ -18,7 +18,6 @@ export interface DoneByHand {
   type: "done-by-hand";
   stream: Stream;
   key: RecordKey;
-  /** The form that the person made. Later forms are not covered. */
   bodyHash: string;
   by: string;
   reason: string;
@@ -37,10 +36,7 @@ export interface ShownThing {
   body: Json;
 }
 
-/**
- * For display. `observed-all`: everything of these kinds was read. If a subject occurs twice, the last one counts.
- * `observation-ended`: the platform no longer shows the subject.
- */
+/** For display. `observed-all`: all of these kinds, the last of each subject counts. `observation-ended`: not shown. */
 export type ObservationChange =
   | { type: "observed"; customer: RecordKey; kind: string; subject: string; body: Json }
   | { type: "observed-all"; customer: RecordKey; kinds: readonly string[]; shown: readonly ShownThing[] }
@@ -48,7 +44,6 @@ export type ObservationChange =
   | { type: "observation-failed"; customer: RecordKey };
 
 export interface KnownRequests {
-  /** Until a person withdraws a request or its asset ends. */
   requests: ManualRequest[];
   /** The CRM's last request for each thing, even if a person withdrew or changed it. */
   crmAsked: CrmWish[];
@@ -118,7 +113,6 @@ export interface SecretsWiped {
 
 export const everyVersion = Number.MAX_SAFE_INTEGER;
 
-/** No purchase needs these licence passwords any more. */
 export function passwordsWiped(order: RecordKey): SecretsWiped {
   return { type: "secrets-wiped", ref: `orders/${formatKey(order)}`, version: everyVersion };
 }
@@ -128,7 +122,6 @@ export interface CustomerUnread {
   type: "customer-unread";
   customer: RecordKey;
   why: string;
-  /** Not only for orders that the ledger knew at that time. */
   ofAllOrders: boolean;
 }
 

@@ -11,7 +11,6 @@ import type {
 } from "./state-parts.ts";
 import type { ChangeContext } from "./state-part.ts";
 
-/** The recorded state of one customer. Each resource adds its fields by `declare module`. */
 export interface Known extends KnownRequests {}
 
 type OwnChange =

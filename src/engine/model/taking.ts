@@ -1,4 +1,3 @@
-/** Limits count each kind against the live things of that kind. */
 export const takenThings = ["seats", "products", "accounts", "locks"] as const;
 export type TakenThing = (typeof takenThings)[number];
 
@@ -6,7 +5,6 @@ export function noThings(): Record<TakenThing, number> {
   return { seats: 0, products: 0, accounts: 0, locks: 0 };
 }
 
-/** In units that business people know. Numbers only: it names nobody. */
 export type Weight = {
   readonly seats: number;
   readonly products: number;
@@ -37,7 +35,6 @@ interface Taker {
   weight: Weight;
 }
 
-/** `takes`: what its type counts. `numbers`: seats that are removed too, such as those of a deleted asset. */
 export function removesOf(
   { hash, takesAway, weight }: Taker,
   takes: TakenThing | undefined,
@@ -94,7 +91,6 @@ function some(count: number, one: string, many = `${one}s`): string {
   return `${grouped(count)} ${count === 1 ? one : many}`;
 }
 
-/** `12 seats, 3 products with 240 nodes; 4 people lose their last asset`. Empty if nothing is removed. */
 export function weightText(weight: Weight): string {
   const { seats, products, accounts, locks, nodes, lastAsset, online, lent } = weight;
   const things = [

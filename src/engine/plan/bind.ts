@@ -5,7 +5,6 @@ import { type PrivateMarker, type Reference, isPrivateMarker, isReference } from
 export interface Bindings {
   reference(reference: Reference): Json | undefined;
   privateValue(marker: PrivateMarker): Json | undefined;
-  /** Generated once. It then stays the same. */
   initialPassword(staff: string): string | undefined;
   newPassword(staff: string): string | undefined;
 }
@@ -14,10 +13,7 @@ type Missing = Reference | { $private: string; field: string; version: number };
 
 export type Bound = { ok: true; wire: JsonObject } | { ok: false; missing: Missing[] };
 
-/**
- * Replaces references and private markers by values. If one is missing, nothing is usable. Parts without them are
- * shared with the result: change neither.
- */
+/** If one value is missing, nothing is usable. The result shares parts with the payload: change neither. */
 export function bind(payload: JsonObject, bindings: Bindings): Bound {
   const missing: Missing[] = [];
   const wire = boundMembers(payload, bindings, missing);
@@ -68,7 +64,6 @@ function boundValue(value: Json[] | JsonObject, bindings: Bindings, missing: Mis
   return made.password ?? null;
 }
 
-/** The value's password and its sealed name. Undefined for other values. */
 function madePassword(
   value: JsonObject,
   bindings: Bindings,

@@ -34,7 +34,6 @@ function contentsFact({ asset, products, packages, bare }: AssetReading): Json {
   return toJson([asset.assetId, asset.borrowed, products, packages, bare]);
 }
 
-/** Messages if a fact changed, is missing or is new. */
 const moved: Readonly<Record<string, (of: string) => [other: string, gone: string, come: string]>> = {
   customer: () => ["the customer changed in the CRM", "the customer is gone", "the customer came"],
   order: (of) => [

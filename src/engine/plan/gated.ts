@@ -125,7 +125,6 @@ export interface Decided<Hold> {
   outdated: ReadonlyMap<string, readonly Hold[]>;
 }
 
-/** Same subject, and of one type or both removals. */
 export function isAlike(one: Alike, other: Alike): boolean {
   if (one.subject !== other.subject) return false;
   return one.kind === other.kind || (removesSomething(one.removes) && removesSomething(other.removes));
@@ -137,7 +136,7 @@ export function isAsShown(hold: Omit<DecidedOn, "state">, taking: Pick<Taking, "
   return !hold.changed && hold.policy === taking.policy && removesNoMore(taking.removes, hold.removes);
 }
 
-/** A decision covers only the operation that was shown: its records, its policy and at most its removals. */
+/** A decision covers only the operation in its question: its records, its policy and at most its removals. */
 export function decidedOn<Hold extends DecidedOn>(holds: readonly Hold[], takings: readonly Taking[]): Decided<Hold> {
   const planned = new Map(takings.map((taking) => [taking.hash, taking]));
   const of = { asked: new Map<string, Hold>(), approved: new Map<string, Hold>(), rejected: new Map<string, Hold>() };

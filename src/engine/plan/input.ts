@@ -32,7 +32,6 @@ export interface PlanOptions {
   /** Hashes of operations that a person rejected. They are not planned again unchanged. */
   rejected?: ReadonlySet<string> | undefined;
   repairs?: RepairSettings | undefined;
-  /** Subjects that this attempt already worked on. Some operations are sent once per attempt. */
   tried?: ReadonlySet<string> | undefined;
 }
 
@@ -53,13 +52,11 @@ export interface Planned {
   orders: Part;
   people: Part;
   memberships: ReadonlyMap<string, Membership>;
-  /** Remarks about people without a block. The first of each person counts. */
   notes: readonly BlockedRecord[];
   /** Numbers that will be removed. Their holders keep them until then, and nobody else gets them. */
   endingNumbers: ReadonlySet<string>;
 }
 
-/** With values that several stages need, computed once. */
 export interface Prepared extends CustomerInput {
   numbers: CustomerNumbers;
   /** Set if the enterprise is linked under another channel customer number. */
@@ -75,7 +72,6 @@ export function isGone({ desiredCustomer }: Pick<CustomerInput, "desiredCustomer
   return desiredCustomer?.state === "absent";
 }
 
-/** `thorough`: people are read even if nothing changed. */
 type Looked = Pick<LoadedCustomer, "orders" | "staff" | "known" | "away" | "standings" | "ended"> & {
   observed?: Pick<Observed, "members" | "unread">;
   thorough?: boolean;
@@ -86,13 +82,11 @@ const concerns = {
   orders: (looked: Looked): boolean => looked.orders.length > 0 || concerns.standings(looked),
   switches: ({ orders }: Looked): boolean =>
     orders.some(({ tree }) => tree.assets.some(({ locked }) => locked !== undefined)),
-  /** New or changed people, and people who should have been read. */
   people({ staff, known, observed }: Looked): boolean {
     if (staff.length + known.assignments.length === 0) return false;
     const isRead = observed?.members !== undefined || observed?.unread?.people !== undefined;
     return isRead || known.link === undefined || staff.some(({ pending }) => pending);
   },
-  /** Accounts and seats of people who no longer belong to the customer. */
   leavers({ staff, known }: Looked): boolean {
     if (known.staffLinks.size + known.assignments.length === 0) return false;
     const here = new Set(staff.flatMap(({ key, state }) => (state === "absent" ? [] : [formatKey(key)])));
@@ -157,7 +151,6 @@ export interface Observed {
   ambiguous?: string | undefined;
   members: ObservedMember[] | undefined;
   assets: ObservedAsset[] | undefined;
-  /** M7 of the requested numbers that M6 or E8 shows. */
   contents?: ReadonlyMap<string, AssetReading> | undefined;
   /** Numbers that neither M6, E8 nor M7 shows. */
   goneAssets?: ReadonlySet<string> | undefined;
@@ -169,9 +162,9 @@ export interface Observed {
 }
 
 /**
- * What waits after a failed reading. `people` (M5, M6, M8): people, and removals from orders. `seats` (E8): numbers
- * that M6 leaves out, and deletion of accounts. `customers` (E3): purchases. `contents` (M7): changes and repairs of
- * orders, units that continue a number. `examined` (M7 of what others made): orders that may exist already.
+ * A failed reading blocks these. `people` (M5, M6, M8): people, and removals from orders. `seats` (E8): numbers that M6
+ * leaves out, and deletion of accounts. `customers` (E3): purchases. `contents` (M7): changes and repairs of orders,
+ * units that continue a number. `examined` (M7 of a foreign enterprise): orders that may exist already.
  */
 export type Unread = Partial<Record<"people" | "seats" | "customers" | "contents" | "examined", Block>>;
 
@@ -205,7 +198,6 @@ export interface CustomerInput {
   observed: Observed;
   /** Unencrypted, only in memory, by marker key. Filled only if there are people. */
   privateValues: ReadonlyMap<string, string>;
-  /** The customer's own record is unusable. */
   customerInQuarantine?: boolean | undefined;
   /** Quarantined records of this customer. They block removals. */
   quarantinedInScope: number;
@@ -217,10 +209,8 @@ export interface CustomerInput {
 
 export type LoadedCustomer = Omit<CustomerInput, "observed">;
 
-/** What a resource needs to read before it plans. Empty: nothing. */
 export interface Reads {
   enterprises?: boolean;
-  /** M5 and M6, and M8 if they show a loan. */
   people?: boolean;
   loans?: boolean;
   /** M7 of these numbers. `ends`: something may be removed, so M5, M6 and M8 are needed too. */
@@ -238,7 +228,6 @@ export type ReadOptions = Pick<PlanOptions, "settings" | "policies" | "repairs">
   instead?: { contents: Contents | undefined };
 };
 
-/** A customer without an enterprise needs only E3. */
 export function readsOf(
   loaded: LoadedCustomer,
   options: ReadOptions,

@@ -42,7 +42,6 @@ export interface Taking {
   reason: string;
   /** Only a person's approval of exactly this operation releases it. */
   alone: boolean;
-  /** The message if the record flaps. */
   flips: string | undefined;
   records: readonly RecordReference[];
   /** It creates something, and the ledger was rebuilt: earlier decisions of people are unknown. */
@@ -91,7 +90,6 @@ export interface Sums {
 export interface HeldFor {
   scope: HoldScope;
   policy?: PolicyName;
-  /** The number of approvals after which the policy no longer holds. */
   toEarn?: number;
   explanation: string;
   count: number;
@@ -104,26 +102,20 @@ const places = 6;
 /** The floor of a limit over all enterprises is never cut below this. */
 const fewThings = 5;
 
-/** The allowed number within one enterprise. */
 export function allowedBy(limit: DeletionLimit, live: number): number {
   return Math.max(limit.floor, Math.floor(Number((live * limit.share).toFixed(places))));
 }
 
-/**
- * The allowed number within all enterprises. A floor for a large ledger would let a small one lose everything, so it is
- * at most half of the live things.
- */
+/** Within all enterprises. The floor is at most half of the live things: else a small ledger could lose everything. */
 export function allowedOfAll(limit: DeletionLimit, live: number): number {
   const most = Math.max(fewThings, Math.floor(live / 2));
   return allowedBy({ ...limit, floor: Math.min(limit.floor, most) }, live);
 }
 
 /**
- * Returns the held operations by hash. Runs before any is carried out.
- *
- * What a policy holds or a person decided does not count. Over an enterprise's limit, all its removals are held. Over a
- * limit of the run, the day or the week, all removals of the run are held. Undecided (`sums.asked`) and released ones
- * count too.
+ * Returns the held operations by hash, before any is carried out. Operations that a policy holds or a person decided on
+ * do not count. Over an enterprise's limit, all its removals are held. Over a limit of the run, the day or the week,
+ * all removals of the run are held. Undecided (`sums.asked`) and released ones count too.
  */
 export function judgeTakings(
   items: readonly Taking[],
@@ -212,7 +204,6 @@ interface Over {
   waiting: number;
 }
 
-/** The first kind of thing over the limit. Undecided removals count. */
 function overLimit(
   items: readonly Taking[],
   asked: readonly Removes[],
@@ -233,7 +224,6 @@ function overLimit(
   return undefined;
 }
 
-/** Judges the run alone, then with the last 24 hours, then with the last 7 days. */
 function overAll(
   counted: readonly Taking[],
   limits: TakingLimits,
@@ -269,7 +259,6 @@ export interface HeldTogether extends Omit<HeldFor, "explanation"> {
   takings: readonly { taking: Taking; reason: string }[];
 }
 
-/** One question per reason, so that a decision is about one thing. */
 export function questionsOf(takings: readonly Taking[], held: ReadonlyMap<string, HeldFor>): HeldTogether[] {
   const all = takings.flatMap((taking) => {
     const why = held.get(taking.hash);

@@ -37,7 +37,6 @@ export function waitsForNeeds({ needs }: Pick<Operation, "needs">): Block {
   return { code: "operation.waits", reason, again: true };
 }
 
-/** By hash: what must be done before each operation, by needs, references and asset numbers. */
 export function needsOf(operations: readonly Operation[]): ReadonlyMap<string, readonly string[]> {
   return new Map(
     operations.map((operation) => {

@@ -62,7 +62,6 @@ export function namedOwner(code: string): Owner | undefined {
   return owners.get(code) ?? owners.get(`${code.split(".")[0] ?? ""}.`);
 }
 
-/** Further codes of unusable source records. */
 const unusable: ReadonlySet<string> = new Set(
   wordsOf(`
     bad-term broken-quote broken-text clock-change differing-rows does-not-fit duplicate-id duplicate-instance
@@ -89,7 +88,6 @@ export function ownerOf(code: string): Owner {
   return namedOwner(code) ?? "program";
 }
 
-/** The CRM, unless settings are the cause. */
 export function ownerOfQuarantine(code: string): Owner {
   return owners.get(code) ?? "crm";
 }

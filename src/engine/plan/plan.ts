@@ -28,7 +28,6 @@ export interface CustomerPlan {
   /** The customer waits, or the plan is an undo. Then a missing operation proves nothing. */
   waits?: true;
   rejected?: ReadonlySet<string> | undefined;
-  /** Computed on demand, because most plans are never compared. */
   readonly facts: Facts;
 }
 
@@ -153,7 +152,6 @@ function withNotes({ notes, people, ...before }: Planned): Planned {
   return { ...before, notes: [], people: joined(people, { ...nothing, blocks: new Map(notes.toReversed()) }) };
 }
 
-/** The first block of a record counts. */
 function joined(earlier: Part, later: Part): Part {
   if (isEmpty(later)) return earlier;
   if (isEmpty(earlier)) return later;

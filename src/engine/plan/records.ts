@@ -34,8 +34,7 @@ export function recordsOf(given: Given, { refused, note, asked }: OwnBlocks, pla
   if (given.desiredCustomer?.pending === true) records.push(recordOf("customers", customer, refused ?? note));
   for (const { key, state } of given.orders)
     if (state !== "quarantined") records.push(recordOf("orders", key, planned.orders.blocks.get(formatKey(key))));
-  // If an order or person moved elsewhere, the customer's record reports the removals still to do here. Remarks come
-  // last.
+  // For something moved elsewhere, the customer's record reports the removals still to do here. Remarks come last.
   const elsewhere = [...blocksElsewhere(given.orders, planned.orders), ...blocksElsewhere(given.staff, planned.people)];
   const undone = elsewhere.filter(([, { code }]) => counts(code));
   const told = toldTogether(undone.length > 0 ? undone : (refused ?? note) === undefined ? elsewhere : []);
@@ -60,7 +59,6 @@ function blocksElsewhere(own: readonly { key: RecordKey }[], { blocks }: Part): 
 
 const named = 3;
 
-/** One block for several records, with `again` if one of them has it. */
 function toldTogether(blocked: readonly BlockedRecord[]): Block | undefined {
   const [, first] = blocked.find(([, { again }]) => again) ?? blocked[0] ?? [];
   if (first === undefined) return undefined;
@@ -156,7 +154,6 @@ export interface Block {
   code: string;
   reason: string;
   again: boolean;
-  /** By a service. Then the record is rejected, not waiting. */
   rejected?: true;
 }
 

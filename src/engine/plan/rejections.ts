@@ -11,7 +11,6 @@ import type { Rejection, PlanOptions } from "./input.ts";
 import type { OperationName } from "../model/resource.ts";
 import type { RecordReference } from "../model/shape.ts";
 
-/** `act`: the policy makes the change, although limits may still hold it. */
 export function consider(policies: Policies, name: PolicyName, what: string): "act" | "nothing" | Block {
   const word = policyOf(policies, name);
   if (word === "ignore") return "nothing";
@@ -23,7 +22,6 @@ export function consider(policies: Policies, name: PolicyName, what: string): "a
   };
 }
 
-/** The rows of A1–A43 that it depends on, by its type and its contents. */
 export function restsOf(operation: Operation): Resting[] {
   const { assumes } = typeOf(operation).can;
   return [...(assumes?.always ?? []).map((row) => ({ row })), ...(assumes?.by?.(operation) ?? [])];
@@ -52,12 +50,10 @@ export function settingsFingerprint(settings: AssumptionSettings): string {
   return made;
 }
 
-/** Identifies one record's part of a call, to recognize its rejection later. */
 export function partHash(kind: string, customer: RecordKey, record: RecordKey, part: Json): string {
   return hashOf([kind, formatKey(customer), formatKey(record), part]);
 }
 
-/** For each record: the hash that its rejection is stored under. */
 export function refusedParts(operation: Operation): { record: RecordReference; hash: string }[] {
   const { kind, customer, hash, records } = operation;
   const parts = typeOf(operation).can.items?.(operation);
@@ -101,7 +97,6 @@ export class StandingRejections {
     return { operations, left, refused };
   }
 
-  /** What a policy or a person's rejection does to it. */
   #ruled(made: Operation): Block | "nothing" | undefined {
     const { policies, rejected, takingBlocked } = this.#rules;
     if (takingBlocked !== undefined && takesByItself(made)) return takingBlocked;
@@ -116,7 +111,6 @@ export class StandingRejections {
     return found === undefined || found.shared ? undefined : rejectionBlock(found);
   }
 
-  /** Whether a part was rejected alone or together with other parts. */
   part(kind: OperationName, hash: string): { alone?: Block; together?: string } {
     const found = this.#byHash.get(`${kind} ${hash}`);
     if (found === undefined) return {};

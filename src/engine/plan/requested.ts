@@ -56,7 +56,6 @@ function plannedOf<Of extends RequestOf>(
   return own.length === 0 ? [] : requestKindOf({ of }).plan(customer, own, settings, known);
 }
 
-/** The worst answer of a service. */
 function answeredBlock(requests: readonly ManualRequest[]): Block | undefined {
   const not = requests.filter((request) => request.answer !== null && standing(request) !== "done");
   const worst = not.find((request) => standing(request) === "refused") ?? not[0];

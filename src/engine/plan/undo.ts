@@ -20,7 +20,6 @@ export type DoneOperation<K extends OperationName = OperationName> = Stored<K> &
 export interface LastGiven {
   givenBy: string | null;
   takenBy: string | null;
-  /** The assignment has not ended. */
   isHeld: boolean;
 }
 
@@ -37,7 +36,6 @@ export function recordsIn(rows: readonly DoneOperation[], stream: RecordReferenc
 /** `lacks`: the part that is not restored. */
 export type Undoes =
   | { is: "meant"; meant: DraftOperation[]; lacks?: string | undefined }
-  /** Undone together with another operation. */
   | { is: "with"; of: string }
   | { is: "nothing-left" }
   | { is: "waits"; block: Block }
@@ -50,7 +48,6 @@ export interface Undoing {
   facts: UndoFacts;
   options: PlanOptions;
   freed: ReadonlySet<string>;
-  /** The first of the operations that are undone together under this name. */
   firstOf(name: string, id: string): string;
   revokesOf(staff: RecordReference): Need[];
 }
@@ -91,10 +88,7 @@ function passOf({ operation }: DoneOperation): number {
   return passes[typeOf(operation).stages[0]] ?? 2;
 }
 
-/**
- * Undoes a run for one customer, from current state. A change that no longer exists needs nothing, so an undo can be
- * repeated for the rest. Limits, policies and rejections apply.
- */
+/** From current state: a change that no longer exists needs nothing, so an undo can be repeated for the rest. */
 export function planUndo(
   input: CustomerInput,
   { run, rows, facts }: Pick<Undoing, "run" | "rows" | "facts">,

@@ -4,7 +4,6 @@ import { parseTerm, termDisagreement } from "../../contract/term.ts";
 import type { CanonicalRecord, Feature, InstanceWith, Order, Staff } from "../../crm/model.ts";
 import { buildAssets } from "../../crm/tree.ts";
 
-/** Has ids, fields and lengths, never private values. */
 export interface ValidationFault {
   field: string;
   code: string;
@@ -34,10 +33,7 @@ function validateOrder(order: Order, settings: AssumptionSettings): ValidationFa
   return instancesFault(order.instances, settings);
 }
 
-/**
- * Faults other than those of the tree: unlisted words, terms that disagree, a trial without end. The lists may change
- * after ingest, so an order is checked again before it is placed.
- */
+/** The lists may have changed since ingest, so an order is checked again before it is placed. */
 export function instancesFault(
   instances: readonly InstanceWith<unknown>[],
   settings: AssumptionSettings,

@@ -35,10 +35,7 @@ export interface Balance {
   adds: boolean;
 }
 
-/**
- * The reader counts the records read, the ledger those ingested, the tables their outcomes. A changed record without an
- * outcome or an operation without a final state does not balance.
- */
+/** A changed record without an outcome, or an operation without a final state, does not balance. */
 export function balanceOf(
   tallies: readonly StreamTally[],
   counts: RunCounts,

@@ -14,7 +14,6 @@ import { verifyCustomer } from "./verify.ts";
 export interface CanaryTranche {
   /** Per cent of all enterprises. 100: the rest. */
   share: number;
-  /** Those with something done. */
   customers: number;
   /** One sentence per customer with an unintended result. If empty, the run went on. */
   wrong: readonly string[];
@@ -22,14 +21,12 @@ export interface CanaryTranche {
 }
 
 interface ShareWork {
-  /** In pages. */
   customers: AsyncIterable<readonly RecordKey[]>;
   /** Makes passes, judges limits and waits for settle times. Returns customers with a second pass, of any share. */
   apply(customers: readonly RecordKey[]): Promise<RecordKey[]>;
   touched(): RecordKey[];
   /** Undefined if nothing went wrong. A hold does not count. */
   trouble(customer: RecordKey): string | undefined;
-  /** Why something was not read or done, if a reading of the platform failed. */
   unread(customer: RecordKey): string | undefined;
 }
 
@@ -131,7 +128,6 @@ async function leftUnread(
   return { unread: [...found.values()], runs };
 }
 
-/** By the outcomes of operations, and by the platform's current data. */
 async function wrongIn(
   deps: RunDependencies,
   of: {
@@ -182,7 +178,6 @@ async function wrongIn(
   return { wrong: [...wrong].map(([key, why]) => `${key}: ${why}`), before };
 }
 
-/** Differences between a full reading of a customer and what we sent. */
 export interface DifferencesOfCustomer {
   customer: RecordKey;
   seenAt: string;
@@ -191,14 +186,12 @@ export interface DifferencesOfCustomer {
   neverShown: ReadonlyMap<string, string>;
 }
 
-/** Without the classes that the policies ignore. */
 export function toldOf({ drift }: Policies, differences: readonly Difference[]): Difference[] {
   const { missing, extra, different } = drift;
   const words: Partial<Record<DriftClass, string>> = { missing, extra, different };
   return differences.filter((item) => words[item.class] !== "ignore");
 }
 
-/** A customer with unproven changes of earlier canary runs. `began`: the first of them. */
 export interface Unread {
   customer: RecordKey;
   began: string;
@@ -228,10 +221,7 @@ export async function readShare(
   return read;
 }
 
-/**
- * Drift from before a canary run: somebody made it manually, so it says nothing about the run. Each share is read
- * before it is applied. The drift is recorded, so a run that continues after a kill knows it too.
- */
+/** Drift from before the run is no fault of the run. Recorded, so that a run that continues after a kill knows it. */
 export class StoodBefore {
   readonly #deps: RunDependencies;
   readonly #canary: NonNullable<RunRequest["canary"]>;

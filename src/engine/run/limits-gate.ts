@@ -39,7 +39,6 @@ const changedMeanwhile = "the platform changed while crm-sync checked the limits
 export class LimitsGate {
   readonly #deps: GateDependencies;
   readonly #destructive = new Map<string, Destructive>();
-  /** Released operations of customers that this run has judged. */
   readonly #released = new Map<string, ReadonlyMap<string, Taking>>();
   readonly #again = new Set<string>();
   /** Removals before this run. Read once, because the removals of this run count as judged. */
@@ -59,7 +58,6 @@ export class LimitsGate {
     if (this.#released.has(key)) this.#again.add(key);
   }
 
-  /** Before another pass, which finds the new operations again. Returns those already released. */
   attemptedAnew(customer: RecordKey): Pick<CustomerAttempt, "released"> {
     this.#destructive.delete(formatKey(customer));
     return this.#releasedOf(customer);
@@ -71,8 +69,8 @@ export class LimitsGate {
 
   /**
    * Judges new removals of all customers over the total of the run, then makes one more pass over these customers.
-   * Removals that appear only then, such as the old form of a product just bought again, are judged too, at most
-   * `mostMore` times. `again`: judged customers that may be judged once more.
+   * Removals that appear only then, such as the old form of a renewed product, count too, at most `mostMore` times.
+   * `again`: judged customers that may be judged once more.
    */
   async judge(again: readonly RecordKey[] = []): Promise<void> {
     const anew = new Set(again.map(formatKey));
@@ -181,7 +179,6 @@ export interface WaitsInPlan {
   asked: ReadonlyMap<string, Pick<HeldFor, "scope" | "explanation">>;
 }
 
-/** By hash: old questions and new ones. */
 export async function heldOfPlans(deps: Dependencies, plans: readonly WaitsInPlan[]): Promise<WaitsInPlan["asked"]> {
   const takings = plans.flatMap((plan) => plan.takings);
   const held = takings.length === 0 ? [] : await heldOf(deps, takings, await takenBefore(deps));

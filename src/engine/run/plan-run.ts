@@ -38,25 +38,19 @@ export interface PlanSummary {
   customers: number;
   operations: number;
   unplanned: number;
-  /** Customers with a failed reading. */
   unreadable: number;
   defects: number;
   sources: StreamTally[];
   exitCode: ExitCode;
-  /** Holds of earlier runs that this plan still wants. */
   held: WaitingHold[];
   rejected: number;
-  /** By hash. */
   heldBy: WaitsInPlan["asked"];
   newlyHeld: number;
   /** Every record that is not done, including those that this plan makes wait. */
   open: OpenRecords[];
 }
 
-/**
- * Reads the sources and plans every customer with something to do, without a writing call or an intent. `save` keeps
- * the plan before the run ends, so that its failure fails the run.
- */
+/** Makes no writing call or intent. `save` keeps the plan before the run ends, so that its failure fails the run. */
 export async function planRun(
   given: RunDependencies,
   request: RunRequest,
@@ -108,7 +102,6 @@ function emptySummary(run: string, { tallies: sources }: SourceReading): PlanSum
   return { run, ...counts, sources, exitCode: exitCodes.ok, held: [], heldBy: new Map(), open: [] };
 }
 
-/** Returns what limits may hold, and moot holds. */
 async function planEach(
   deps: RunDependencies,
   request: RunRequest,
@@ -168,7 +161,6 @@ function exitCodeOf(summary: PlanSummary, { stopped, inDoubt }: { stopped: boole
   return summary.operations > 0 ? exitCodes.changesPending : exitCodes.ok;
 }
 
-/** Plans a customer as a run would, in memory only. */
 async function planOne(
   deps: RunDependencies & { reader: SnapshotReader },
   customer: RecordKey,
@@ -202,7 +194,6 @@ async function planOne(
   }
 }
 
-/** A customer with an open operation cannot be planned. */
 export async function openFirst({ ledger }: RunDependencies, customer: RecordKey): Promise<Unplanned | undefined> {
   const [first] = await ledger.journal.openOf(customer);
   if (first === undefined) return undefined;
@@ -219,7 +210,6 @@ export function unplannedBy({ ledger, logger }: RunDependencies, customer: Recor
   return { ...failure, customer, reason };
 }
 
-/** Without approved operations. */
 export async function waitsIn(
   { ledger, policies }: RunDependencies,
   knows: CustomerState,

@@ -11,10 +11,7 @@ import type { SnapshotsAhead } from "../../platform/snapshots-ahead.ts";
 import { workInLanes } from "../../base/lanes.ts";
 import type { RunDependencies } from "./request.ts";
 
-/**
- * Links a customer and keeps all orders that its enterprise shows. Undefined if an operation is open: then its pass
- * comes first. Throws if the platform cannot be read.
- */
+/** Undefined if an operation is open: then its pass comes first. Throws if the platform cannot be read. */
 async function isThereAlready(
   deps: PlanningDependencies,
   customer: RecordKey,
@@ -34,7 +31,6 @@ const page = 200;
 
 interface LookingFirst {
   snapshots: Snapshots;
-  /** Keeps readings for the customers' own passes, if these come next. */
   ahead: SnapshotsAhead | undefined;
   signal: AbortSignal | undefined;
 }

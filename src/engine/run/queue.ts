@@ -52,7 +52,6 @@ const shortestPause = 50;
 interface WaitDependencies extends Pick<RunDependencies, "clock" | "settle" | "concurrency"> {
   signal: AbortSignal | undefined;
   attempt(customer: RecordKey): Promise<void>;
-  /** Called once all due customers had their pass. */
   attempted(customers: readonly RecordKey[]): Promise<void>;
 }
 
@@ -73,7 +72,6 @@ export class SettleWait {
     return this.#waiting.size;
   }
 
-  /** Without `until`, the customer is due as soon as the run waits. */
   add(customer: RecordKey, until: string = toInstant(this.#deps.clock.now())): void {
     this.#waiting.set(formatKey(customer), { customer, until: Date.parse(until) });
   }

@@ -19,7 +19,6 @@ export interface RunDependencies {
   ledger: Ledger;
   platform: Platform;
   sources: readonly Source[];
-  /** Includes streams that this run does not read. */
   streams: readonly ConfiguredStream[];
   settings: AssumptionSettings;
   settle: SettleSettings;
@@ -29,7 +28,6 @@ export interface RunDependencies {
   clock: Clock;
   random: Randomness;
   logger: Logger;
-  /** For a terminal. */
   progress: (phase: string, done: number, total: number | undefined) => void;
 }
 
@@ -40,9 +38,7 @@ export interface RunRequest {
   limits: LimitsSettings;
   /** Work on this customer or order only, thoroughly, or on one source's records. */
   scope?: { customer?: RecordKey; order?: RecordKey; source?: string; since?: string } | undefined;
-  /** Carry out only people's requests for this customer. */
   asked?: RecordKey | undefined;
-  /** Whether to read the sources first. */
   read: boolean;
   /** Reads that a person accepts although guards doubt them. */
   accepts?: readonly Acceptance[] | undefined;
@@ -50,13 +46,11 @@ export interface RunRequest {
   canary?:
     | {
         shares: readonly number[];
-        /** From readings at that time or later. */
         differences: (since: string) => AsyncIterable<DifferencesOfCustomer>;
       }
     | undefined;
   expected?: ReadonlyMap<string, { customer: RecordKey } & Omit<Expected, "begun">> | undefined;
   signal?: AbortSignal | undefined;
   header: JsonObject;
-  /** The clock of the command, if it outlives this run. */
   time?: TrustedClock | undefined;
 }

@@ -47,7 +47,6 @@ const removalsSchema = z.strictObject({
 
 export const usualSpread = "7d";
 
-/** When a person must approve removals, and when a missing record counts as deleted. */
 export const limitsSettingsSchema = z
   .strictObject({
     removals: removalsSchema
@@ -88,7 +87,6 @@ export const limitsSettingsSchema = z
   })
   .prefault({});
 
-/** How unknown outcomes are settled. */
 export const settleSettingsSchema = z
   .strictObject({
     maxWaitMs: z
@@ -222,7 +220,6 @@ export type JobSettings = z.infer<typeof jobSettingsSchema>;
 export type LimitsSettings = z.infer<typeof limitsSettingsSchema>;
 export type SettleSettings = z.infer<typeof settleSettingsSchema>;
 
-/** The files kept of a closed period. */
 export const bookSettingsSchema = z
   .strictObject({
     formats: z
@@ -269,7 +266,6 @@ export const mailSettingsSchema = z
 
 export type MailSettings = z.infer<typeof mailSettingsSchema>;
 
-/** Where each run keeps the head of the audit log outside the database. */
 export const headPlaceSchema = z.discriminatedUnion("kind", [
   z.strictObject({
     kind: z.literal("file").describe("A line at the end of a file, on another disk or machine."),

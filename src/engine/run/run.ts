@@ -18,7 +18,6 @@ export function scopeOf(deps: Pick<RunDependencies, "sources">, request: Pick<Ru
   return { streams: request.streams, sources: deps.sources.map((source) => source.name) };
 }
 
-/** A Problem if no source has given the requested record. */
 async function unknownOf(ledger: Ledger, scope: RunRequest["scope"]): Promise<Problem | undefined> {
   const missing = async (stream: "customers" | "orders", key: RecordKey | undefined): Promise<boolean> =>
     key !== undefined && !(await ledger.records.has(stream, key));
@@ -119,7 +118,6 @@ async function finish(deps: RunDependencies, request: RunRequest, ended: Ended):
     states: await ledger.journal.statesOf(run, carriedIn),
   });
   const open = await ledger.journal.open();
-  // Later steps also end and remove things by time.
   if (state === "done") await work.time.now({ isFresh: false });
   const summary: RunSummary = {
     run,
@@ -179,11 +177,9 @@ export interface RunSummary {
   balance: Balance;
   sources: StreamTally[];
   customers: SyncRun["customers"];
-  /** The saved plan no longer fits, so nothing was applied. */
   stale: { customer: string; moved: readonly string[] }[];
   held: WaitingHold[];
   rejected: number;
-  /** The shares that went first. If something is wrong, the run stopped after the last one. */
   canary: readonly CanaryTranche[];
   paused: boolean;
   openOperations: number;
@@ -191,7 +187,6 @@ export interface RunSummary {
   open: OpenRecords[];
   /** Drift in the last readings of any run. `undone`: exists twice, or still exists after its removal. */
   notAsLeft: { differing: number; undone: number };
-  /** No source has given the record that the run was asked for. */
   unknownRecord: Problem | undefined;
   /** The clock was not trusted, so nothing was ended or removed by time. */
   clock: ClockDoubt | undefined;

@@ -47,7 +47,6 @@ export class SyncRun {
     stale: 0,
   };
   tranches: readonly CanaryTranche[] = [];
-  /** Customers with operations that were or may have been carried out. */
   readonly #touched = new Map<string, RecordKey>();
   readonly #troubled = new Map<string, string>();
   readonly #unread = new Map<string, string>();
@@ -120,10 +119,7 @@ export class SyncRun {
     return this.#request.signal?.aborted === true;
   }
 
-  /**
-   * Operations that an earlier process was sending are in doubt from now on, however this run ends. If an E9 answer was
-   * lost, its numbers are lost: the gap is recorded, and nothing waits for it.
-   */
+  /** What an earlier process was sending is now in doubt. If an E9 answer was lost, its numbers are lost. */
   async markInterrupted(): Promise<void> {
     for (const row of await this.#deps.ledger.journal.open()) {
       if (row.operation.customer.id === "") {
@@ -259,7 +255,6 @@ export class SyncRun {
     }
   }
 
-  /** Facts for judging a canary share. */
   #note(customer: RecordKey, result: CustomerAttemptResult): void {
     const key = formatKey(customer);
     this.#troubled.delete(key);

@@ -17,7 +17,6 @@ const nobody = "crm-sync-time";
 export class TrustedClock {
   readonly #deps: Dependencies;
   readonly #since: number;
-  /** By service. Resolves once the service answered or was unreachable. */
   readonly #asked = new Map<string, Promise<void>>();
   #kept = 0;
   #doubt: ClockDoubt | undefined;
@@ -70,7 +69,6 @@ export class TrustedClock {
     this.#kept = known;
   }
 
-  /** The services' times since this command began, advanced by the passed time. */
   #heard(): (ServiceTime & { isSure: boolean })[] {
     const { clock, platform } = this.#deps;
     const { orderService, memberCenter } = platform.state();
@@ -93,7 +91,6 @@ export class TrustedClock {
     return kept.some(({ time }) => Math.abs(now - time) <= keptForMs);
   }
 
-  /** Asks each service once, until enough have given their time. */
   async #ask(enough: number): Promise<void> {
     const { orderService, memberCenter } = this.#deps.platform;
     const channelCode = this.#deps.settings.channelCode ?? nobody;

@@ -20,7 +20,6 @@ import type { RunDependencies, RunRequest } from "./request.ts";
 export interface UndoSummary {
   run: string;
   undone: string;
-  /** Which run makes the undone changes again. */
   again: string;
   steps: UndoStep[];
   plans: readonly ({ plan: CustomerPlan } & WaitsInPlan)[];
@@ -104,7 +103,6 @@ function exitCodeOf(steps: readonly UndoStep[], plans: number, unplanned: readon
   return steps.every(({ note }) => note !== undefined) ? exitCodes.ok : exitCodes.recordsRejected;
 }
 
-/** For a customer that could not be planned, and for the number pool, which has no customer. */
 function unplannedStep({ id, operation }: JournalRow, waits: string | undefined): UndoStep {
   const { reversal } = typeOf(operation);
   const { endpoint, subject } = operation;

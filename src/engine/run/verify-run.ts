@@ -18,7 +18,6 @@ import { toldOf, type DifferencesOfCustomer } from "./canary.ts";
 import { TrustedClock } from "./trusted-clock.ts";
 import { readBack, type ReadBack } from "./verify.ts";
 
-/** The reconciliation report has all findings. */
 const mostNamed = 5;
 const keptTogether = 100;
 
@@ -28,19 +27,15 @@ export interface VerifySummary extends ReadBack {
   exitCode: ExitCode;
   findings: { counts: Record<Finding, number>; first: string[] };
   differences: Record<DriftClass, number>;
-  /** Set if a budget gives the time within which all customers must be read. */
   coverage: Coverage | undefined;
   open: OpenRecords[];
-  /** From any run. */
   waiting: { operations: number; holds: number };
   rejected: number;
-  /** The clock was not trusted, so nothing was ended or removed by time. */
   clock: ClockDoubt | undefined;
 }
 
 type VerifyRequest = Pick<RunRequest, "job" | "trigger" | "streams" | "signal" | "header" | "time"> & {
   budget?: VerifyBudget | undefined;
-  /** From readings at that time or later. */
   differences: (since: string) => AsyncIterable<DifferencesOfCustomer>;
 };
 
@@ -128,7 +123,6 @@ function emptySummary(run: string): VerifySummary {
   };
 }
 
-/** Readings of this run, or all readings if the last run did not finish. */
 async function comparedSince({ ledger, clock }: RunDependencies, job: string): Promise<string> {
   const last = (await ledger.runs.lastByJob()).get(job);
   return last !== undefined && last.state !== "done" ? "" : toInstant(clock.now());
@@ -165,7 +159,6 @@ function metByTypes(
   });
 }
 
-/** If readings showed drift for long enough, the next run looks at the customer. */
 async function wakeRepairs({ ledger, policies, settle }: RunDependencies): Promise<void> {
   const classes = (["missing", "extra", "different"] as const).filter((name) =>
     ["ask", "apply"].includes(policies.drift[name]),

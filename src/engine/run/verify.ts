@@ -24,10 +24,7 @@ export interface Verified extends ShownOfCustomer {
   members: number;
 }
 
-/**
- * Reads everything of one customer, without a writing call. Throws if a reading failed: then nothing is recorded, and
- * earlier observations stay. Of people it records only the names of fields that differ, never values.
- */
+/** Makes no writing call. Throws if a reading failed: then nothing is recorded. Records no values of people. */
 export async function verifyCustomer(
   { ledger, reader }: { ledger: Ledger; reader: SnapshotReader },
   { customer, link }: LinkedCustomer,
@@ -146,7 +143,6 @@ const keptTogether = 100;
 export interface ReadBack {
   customers: number;
   failed: number;
-  /** Customers whose answer is not credible. */
   unclear: number;
   defects: number;
   assets: number;
@@ -239,7 +235,6 @@ class CallBudget {
   }
 }
 
-/** In pages: customers without a reading first, then the oldest reading first. */
 async function* oldestFirst({ state }: Ledger, start: string): AsyncGenerator<LinkedCustomer[], void, void> {
   // After the clock was set back, some readings have future times. They are found before new ones exist.
   const ahead: LinkedCustomer[] = [];
@@ -277,7 +272,6 @@ class Keeping {
   readonly #deps: Pick<RunDependencies, "ledger" | "logger">;
   readonly #summary: ReadBack;
   readonly #waiting: Verified[] = [];
-  /** Their link changed meanwhile, so nothing was recorded. */
   readonly linkedOtherwise: LinkedCustomer[] = [];
 
   constructor(deps: Pick<RunDependencies, "ledger" | "logger">, summary: ReadBack) {
