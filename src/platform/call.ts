@@ -14,16 +14,11 @@ export interface WriteCall extends Call {
   nonce: string;
   /** Stops the call only while nothing was sent. */
   signal?: AbortSignal | undefined;
-  /**
-   * Awaited after the permit and before the first byte: commits the intent. If it throws, the call stops and throws the
-   * same. `acceptedUntil`: see `SignedHeaders`.
-   */
+  /** Commits the intent, after the permit and before the first byte. If it throws, the call stops and throws that. */
   beforeSending?: ((acceptedUntil?: number) => Promise<void>) | undefined;
-  /** Asked right before the first byte. False: nothing is sent. */
   mayLeave?: (() => boolean) | undefined;
   /** The permit is kept until this resolves, when the ledger has the outcome. */
   recorded?: Promise<void> | undefined;
-  /** The text of the body, if it exists already. Exactly these bytes are sent. */
   body?: string | undefined;
 }
 
@@ -57,7 +52,6 @@ interface Channel {
   channelCustomerId: string;
 }
 
-/** E3 answered about another customer. */
 export function notAskedFor(asked: Channel, came: Channel): AmbiguousReading {
   const words = (channel: Channel): string =>
     `the channel customer number ${quoted(channel.channelCustomerId)} ` +
@@ -71,7 +65,6 @@ export function notAskedFor(asked: Channel, came: Channel): AmbiguousReading {
   });
 }
 
-/** For a message: short, and without terminal control characters. */
 function quoted(text: string): string {
   return JSON.stringify(text.length > 60 ? `${text.slice(0, 60)}…` : text).replaceAll(/[\p{C}]/gu, "?");
 }

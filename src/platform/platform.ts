@@ -9,7 +9,6 @@ export interface Platform {
   orderService: OrderService;
   memberCenter: MemberCenter;
   state(): { orderService: ServiceState; memberCenter: ServiceState };
-  /** Stops calls in progress and closes the connections. */
   close(): Promise<void>;
 }
 
@@ -20,11 +19,9 @@ export interface PlatformSettings {
 }
 
 export interface PlatformDependencies extends Omit<ClientDependencies, "transport"> {
-  /** For tests in virtual time. */
   transports?: { orderService: Transport; memberCenter: Transport } | undefined;
 }
 
-/** Connects on the first call. */
 export function createPlatform(settings: PlatformSettings, dependencies: PlatformDependencies): Platform {
   const { transports, ...rest } = dependencies;
   const orders = createServiceClient("order-service", settings.orderService, {

@@ -33,9 +33,7 @@ export interface ObservedMember {
   remark: string | null;
   mobile: string | null;
   departmentId: string | null;
-  /** Number of the lock lent to this member. */
   borrows: string | null;
-  /** In online use now. */
   online: boolean;
   deleted: boolean;
   assetNums: string[];
@@ -58,7 +56,6 @@ export interface ObservedLoan {
   lock: string;
   assetId: string;
   lent: boolean;
-  /** The borrower's globalId. Null: nobody is shown. */
   borrower: string | null;
 }
 
@@ -70,7 +67,6 @@ export interface ObservedContents {
   bare: boolean;
 }
 
-/** M7 of an asset that M6 or E8 shows. */
 export interface AssetReading extends ObservedContents {
   asset: ObservedAsset;
 }
@@ -101,20 +97,15 @@ export class SnapshotReader implements Snapshots {
   }
 }
 
-/** Everything that the platform shows of an enterprise. `contents` are read on demand. */
 export interface EnterpriseReading {
   enterprises: ShownEnterprise[];
   members: ObservedMember[];
-  /** M6 and E8, row by row. */
   rows: ObservedAsset[];
   loans: ObservedLoan[];
   contents: AsyncIterable<AssetReading>;
 }
 
-/**
- * The platform's data of one customer. Each list is read once, at first use, until `forget`. Readings throw on failure,
- * never return "none", and are repeated when needed again.
- */
+/** Each list is read once, at first use, until `forget`. A failed reading throws, and is repeated when needed again. */
 export class Snapshot {
   readonly #platform: Platform;
   readonly #settings: AssumptionSettings;
@@ -139,10 +130,7 @@ export class Snapshot {
     this.#call = call;
   }
 
-  /**
-   * E3 over all configured channel codes and `alsoUnder`, the codes configured earlier. Throws an AmbiguousReading if a
-   * row is not about this number, or for null unless a setting says that it means none (A13).
-   */
+  /** `alsoUnder`: earlier channel codes. Throws an AmbiguousReading for another customer or an ambiguous null (A13). */
   enterprises(channelCustomerId: string, alsoUnder: readonly string[] = []): Promise<ShownEnterprise[]> {
     const channelCodes = alsoUnder.length === 0 ? this.#channelCodes : this.#channelCodes.union(new Set(alsoUnder));
     return this.#once(this.#enterprises, JSON.stringify([channelCustomerId, ...channelCodes]), () =>
@@ -175,7 +163,6 @@ export class Snapshot {
     }));
   }
 
-  /** E3 before an enterprise is planned. */
   async lookUp(channelCustomerId: string): Promise<{ enterprises: ShownEnterprise[] | undefined; ambiguous?: string }> {
     try {
       return { enterprises: await this.enterprises(channelCustomerId) };
@@ -260,7 +247,6 @@ export class Snapshot {
     });
   }
 
-  /** M7 of these assets, in their order, or of all assets. Leaves out numbers that neither M6 nor E8 shows. */
   async *contents(enterpriseGlobalId: string, numbers?: Iterable<string>): AsyncIterable<AssetReading> {
     const assets = await this.allAssets(enterpriseGlobalId);
     yield* this.severalAtOnce(found(assets, numbers), async (asset) => ({
@@ -337,7 +323,6 @@ export class Snapshot {
     this.#failure = { error };
   }
 
-  /** Lists that a call made old are read again at next use. */
   forget(lists: ReadonlySet<SnapshotList>): void {
     if (lists.has("enterprises")) this.#enterprises.clear();
     if (lists.has("members")) this.#members.clear();

@@ -18,7 +18,6 @@ export class SnapshotsAhead implements Snapshots {
     return ahead ?? this.#snapshots.of(customer, signal);
   }
 
-  /** For the next caller of `of`. */
   keep(customer: RecordKey, snapshot: Snapshot): void {
     this.#ahead.set(formatKey(customer), snapshot);
   }

@@ -17,13 +17,10 @@ import type { ServiceClient } from "../../http/client.ts";
 import { type OfEnterprise, type ReadCall, type WriteCall, ReadFailure, sending } from "../call.ts";
 
 export interface MemberCenterOptions {
-  /** Number of the first page of M5, and rows per page. */
   staffPage: { base: number; size: number };
 }
 
-/**
- * Writes make one attempt and return its outcome. Reads return data or throw ReadFailure, never an empty list instead.
- */
+/** Writes make one attempt and return its outcome. Reads throw ReadFailure, never return an empty list instead. */
 export function createMemberCenter(client: ServiceClient, options: MemberCenterOptions) {
   return {
     /** Adds at most 100 people. `partial` (60027) says who was added. */
@@ -59,7 +56,6 @@ export function createMemberCenter(client: ServiceClient, options: MemberCenterO
     /** All pages, proven complete (A27). Otherwise throws an `incomplete` ReadFailure. */
     listStaff: (enterpriseGlobalId: string, call: ReadCall) =>
       listStaff(client, options.staffPage, enterpriseGlobalId, call),
-    /** All asset numbers of an enterprise and their holders. */
     listAssetNumbers: (enterpriseGlobalId: string, call: ReadCall) =>
       client.read({ endpoint: "M6", target: { enterpriseGlobalId }, schema: assetNumberRowsSchema, ...call }),
     /** Products and packages of an asset, by its id (not its number). */
@@ -87,7 +83,6 @@ export function createMemberCenter(client: ServiceClient, options: MemberCenterO
         schema: noDataSchema,
         ...sending(call, body),
       }),
-    /** Lends assets (by id) into a borrowed lock (by number). */
     borrow: (memberGlobalId: string, body: BorrowRequest, { enterpriseGlobalId, ...call }: WriteCall & OfEnterprise) =>
       client.write({
         endpoint: "M10",
@@ -100,13 +95,11 @@ export function createMemberCenter(client: ServiceClient, options: MemberCenterO
 }
 export type MemberCenter = ReturnType<typeof createMemberCenter>;
 
-/** A longer list is not a staff list. */
 const mostPages = 10_000;
 
 /**
- * Throws an `incomplete` ReadFailure unless the list is proven complete: each page is the requested one, the total
- * stays the same, and the count of distinct people equals the total (A27). In a short list people would seem to have
- * left.
+ * Throws an `incomplete` ReadFailure unless the list is complete: requested pages, one total, and as many distinct
+ * people (A27). In a short list people would seem to have left.
  */
 export async function listStaff(
   client: ServiceClient,

@@ -22,7 +22,6 @@ import { type ReadCall, type WriteCall, type WriteOutcome, sending } from "../ca
 
 export interface OrderServiceOptions {
   appKey: string;
-  /** The allowed first digits from E9. */
   assetFirstDigits: readonly string[];
 }
 
@@ -44,16 +43,10 @@ export function createOrderService(client: ServiceClient, options: OrderServiceO
     /** Binds a customer to an enterprise. Non-repeatable: call E3 first (A10). */
     bindEnterprise: (body: BindEnterpriseRequest, call: WriteCall) =>
       client.write({ endpoint: "E1", target: {}, schema: platformCustomerSchema, ...sending(call, body) }),
-    /**
-     * Creates an enterprise, its default and industry customer, an administrator and a person. Only E3 gives the
-     * customerId.
-     */
+    /** Also creates the default and industry customer, an administrator and a person. Only E3 gives the customerId. */
     createEnterprise: (body: CreateEnterpriseRequest, call: WriteCall) =>
       client.write({ endpoint: "E2", target: {}, schema: enterpriseCreatedSchema, ...sending(call, body) }),
-    /**
-     * The customers of a channel customer number, with `Y` only default ones. []: none. A setting says what null means
-     * (A13).
-     */
+    /** `Y`: only default customers. [] means none. A setting says what null means (A13). */
     findCustomers: (channelCode: string, channelCustomerId: string, defaultCustomer: "Y" | "N", call: ReadCall) =>
       client.read({
         endpoint: "E3",
@@ -74,21 +67,15 @@ export function createOrderService(client: ServiceClient, options: OrderServiceO
         schema: body.syncMode === "async" ? takenLaterSchema : batchOrderResultsSchema,
         ...sending(call, body),
       }),
-    /**
-     * Disables locks. After `done` each lock has its own status, see `otherLocks`. Not sent if a lock is ineligible.
-     */
+    /** Each lock has its own status within `done`, see `otherLocks`. Not sent if a lock is ineligible. */
     lockAssets: (locks: readonly LockTarget[], operatorIdentity: string, call: WriteCall) =>
       switchLocks("E6", locks, operatorIdentity, call),
-    /** Enables locks. */
     unlockAssets: (locks: readonly LockTarget[], operatorIdentity: string, call: WriteCall) =>
       switchLocks("E7", locks, operatorIdentity, call),
     /** The virtual (cloud) assets of an enterprise. Physical ones are left out. */
     listVirtualAssets: (enterpriseGlobalId: string, call: ReadCall) =>
       client.read({ endpoint: "E8", target: { enterpriseGlobalId }, schema: virtualAssetsSchema, ...call }),
-    /**
-     * Takes asset numbers for good. If not exactly `size` distinct numbers of 10 digits come, the outcome is unknown
-     * (A25).
-     */
+    /** For good. Unless exactly `size` distinct numbers of 10 digits come, the outcome is unknown (A25). */
     takeAssetNumbers: (size: number, call: WriteCall) =>
       client.write({
         endpoint: "E9",
