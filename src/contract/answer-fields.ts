@@ -1,7 +1,6 @@
 import { z } from "zod";
 import { unchanged } from "./fits.ts";
 
-/** Missing data becomes null. */
 export function orNull<Schema extends z.ZodType>(schema: Schema) {
   return unchanged(
     schema.nullish().transform((value) => value ?? null),
@@ -78,10 +77,7 @@ export const nullableIdentifierSchema = orNull(identifierSchema);
 
 export const nullableTextSchema = orNull(z.string());
 
-/**
- * A Long, Date or Integer as sent. The contract leaves its unit open (A20): `decodeTime` reads it with the configured
- * codec.
- */
+/** A Long, Date or Integer as sent, in the configured unit (A20). `decodeTime` reads it. */
 export const wireTimeSchema = z.union([z.number(), z.string()]);
 export type WireTime = z.infer<typeof wireTimeSchema>;
 
@@ -93,10 +89,7 @@ export const wireIntegerSchema = z.union([z.int(), z.string().regex(/^-?\d+$/)])
 /** The data of E4 (none) and of M2, M3, M4, M9, M10 (`null`). */
 export const noDataSchema = z.null();
 
-/**
- * Paths of fields that a schema does not know, such as `members[].level`, each once, for a report (A38). Only the first
- * elements of lists are checked.
- */
+/** Fields that a schema does not know, such as `members[].level` (A38). Checks only the first elements of lists. */
 export function unknownFields(schema: z.core.$ZodType, data: unknown, sample = 5): string[] {
   const found = new Set<string>();
   const visit = (of: z.core.$ZodType, value: unknown, path: string, depth: number): void => {

@@ -5,10 +5,8 @@ const parseJson: (text: string, reviver?: Reviver) => Json = JSON.parse;
 
 const integer = /^-?\d+$/;
 
-/** Far more than any real answer has: forty packages inside each other stay below it. */
 const mostLevels = 100;
 
-/** Valid JSON that is not an answer. */
 export class UnfitAnswer extends Error {}
 
 /**
@@ -74,7 +72,6 @@ export function readableMessage(message: string): string {
   return message.replaceAll(/\{\d+\}/g, "(a number that the service did not name)").trim();
 }
 
-/** The service's message, and its cause if that differs. Empty if it said nothing. */
 export function serviceWords(answer: Json): string {
   if (!isJsonObject(answer)) return "";
   const said = [answer["message"], answer["cause"]].map((text) =>

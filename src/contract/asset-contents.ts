@@ -50,7 +50,6 @@ export type ProductInstance = z.infer<typeof productInstanceSchema>;
 
 const productInstancesSchema = or(z.array(productInstanceSchema), () => []);
 
-/** A package in M7, with its products and lower packages. Null lists become []. */
 const merchandiseNodeSchema = z.looseObject({
   id: identifierSchema,
   licenseType: nullableTextSchema,

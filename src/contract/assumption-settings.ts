@@ -42,10 +42,7 @@ const timeZone = z.string().refine((zone) => {
   }
 }, "is not a known time zone");
 
-/**
- * Each description ends with its row of A1–A43. Keys without a default stay absent until the answer is known:
- * `missingAssumptions` says which endpoints need them.
- */
+/** Keys without a default stay absent until the answer is known. `missingAssumptions` says who needs them. */
 export const assumptionSettingsSchema = z.strictObject({
   channelCode: z
     .string()
@@ -304,10 +301,7 @@ export function channelCodesOf(settings: Pick<AssumptionSettings, "channelCode" 
   return [...new Set([...own, ...settings.otherChannelCodes])];
 }
 
-/**
- * A setting that endpoints (`before`, or E5) need. `key`: under `assumptions`. `use`: only payloads with this use need
- * it.
- */
+/** `before`: the endpoints that need it, by default E5. `use`: only payloads with this use need it. */
 type Need = readonly [
   row: `A${number}`,
   key: string,
@@ -347,21 +341,16 @@ const needs = [
   ["A40", "operatorIdentity", undefined, [role], ["E6", "E7"]],
 ] as const satisfies readonly Need[];
 
-/** Content of a payload that needs a further setting. */
 export type PayloadUse = NonNullable<(typeof needs)[number][2]>;
 export const payloadUses: readonly PayloadUse[] = needs.flatMap(([, , use]) => use ?? []);
 
 export interface MissingAssumption {
   row: string;
-  /** With dots, under `assumptions`: `timeCodecs.productLimit`. */
   key: string;
   choices: readonly string[];
 }
 
-/**
- * Settings without a value that an endpoint needs. Until the list is empty, only this endpoint is blocked. `uses`: the
- * payload's uses. Without it all uses count, as for a check before planning.
- */
+/** Settings without a value that block this endpoint. Without `uses` all uses count, as before planning. */
 export function missingAssumptions(
   settings: AssumptionSettings,
   endpoint: EndpointId,
@@ -381,7 +370,6 @@ export function missingAssumptions(
 
 const allNeeds: readonly Need[] = needs;
 
-/** The endpoints that are blocked while a setting of this row has no value. */
 export function requiredBefore(row: string): EndpointId[] {
   const endpoints = allNeeds.flatMap(([of, , , , before = ["E5"]]) => (of === row ? before : []));
   return [...new Set(endpoints)];

@@ -7,27 +7,20 @@ export interface Assumption {
   id: AssumptionId;
   /** An assumption is about the services, which can contradict it. A choice is ours. */
   kind: "assumption" | "choice";
-  /** For the owner of the services. */
   question: string;
-  /** Holds unless it is set. */
   default: string;
-  /** Configuration keys, or `fixed` in the program. */
   decidedBy: { setting: string } | "fixed";
-  /** `nothing` for a choice. */
   contradictedBy: string;
-  /** What a contradiction stops. */
   stops: string;
   requiredBefore: EndpointId[];
 }
 
 const nothing = "nothing";
 
-/** Begins the text about an assumption that nothing can contradict. The reason follows. */
 export const cannotBeSeen = "cannot be seen: ";
 
 /**
- * Each row: id and the settings that decide it (`assumptions.` left out), the question, the default, and for an
- * assumption what contradicts it and what that stops. An indented line continues the previous one.
+ * A row: id and settings (without `assumptions.`), question, default, contradiction, effect. Indented lines continue.
  */
 const table = `
 A1
@@ -230,7 +223,6 @@ export const assumptions: readonly Assumption[] = table
   .split(/\n(?=A\d)/u)
   .map(rowOf);
 
-/** If a contradiction stops something, a person must learn of it at once. */
 export function stopsSomething(id: AssumptionId): boolean {
   return assumptions.some((row) => row.id === id && !row.stops.startsWith(nothing));
 }

@@ -1,14 +1,13 @@
 import { endpointIds, endpoints, type EndpointId } from "./endpoints.ts";
 
 /**
- * What a business code means for us.
- *
+ * The meaning of a business code.
  * - `rejected`: nothing changed, and the same call will be rejected again.
- * - `unknown`: the service does not say whether it was done. A write is settled by reading, a read is repeated.
+ * - `unknown`: the service does not say. A write is settled by reading, a read is repeated.
  * - `already-done`: the requested state exists.
  * - `refresh-token`: a token is refreshed. A read is repeated once, a write is settled first.
- * - `partial`: the data says what was done.
- * - `settle`: an earlier, unseen success would also explain the rejection, so a reading decides.
+ * - `partial`: the data says which part was done.
+ * - `settle`: an earlier, unseen success would also explain the rejection: a reading decides.
  */
 export type CodeEffect = (typeof effects)[number];
 const effects = ["rejected", "unknown", "already-done", "refresh-token", "partial", "settle"] as const;
@@ -19,9 +18,7 @@ export interface CodeMeaning {
   cure: string;
   /** False if the contract does not list the code for this endpoint. It then counts toward opening the circuit (A2). */
   listed: boolean;
-  /** A person must learn of it at once. */
   alert: boolean;
-  /** The token that `refresh-token` is about. */
   token?: "application" | "user";
 }
 
@@ -127,8 +124,7 @@ const codes = `
 `;
 
 /**
- * What a rejection says is wrong.
- *
+ * The subject of a rejection.
  * - `record`: one sent record. The others are sent without it.
  * - `enterprise`: everything sent for this enterprise.
  * - `call`: the program made the call wrongly, no record is wrong.
@@ -142,9 +138,7 @@ type Meaning = Omit<CodeMeaning, "listed">;
 interface Row extends Meaning {
   code: string;
   scope: RefusalScope;
-  /** The field of a person, as the mapping names it. */
   field?: string;
-  /** The hint, by operation and effect. */
   others: readonly (readonly [endpoint: string, effect: string, cure: string])[];
 }
 
@@ -181,7 +175,6 @@ const rows = new Map(
     .map((text) => [rowOf(text).code, rowOf(text)]),
 );
 
-/** The codes of both contracts. */
 export const documentedCodes: readonly string[] = [...rows.keys()];
 
 const notThere = "not-there";
@@ -216,10 +209,7 @@ export function isListed(code: string, endpoint: string): boolean {
   return table.has(`${endpoint} ${code}`);
 }
 
-/**
- * A code that the contract does not list for the endpoint is never guessed: it is `unknown` and not `listed`.
- * `tokenCodes`: codes about the application token by configuration (A2).
- */
+/** A code that the contract does not list here is never guessed: `unknown`. `tokenCodes`: from the settings (A2). */
 export function meaningOf(code: string, endpoint: EndpointId, tokenCodes: readonly string[] = []): CodeMeaning {
   const known = table.get(`${endpoint} ${code}`);
   if (known !== undefined) return known;
@@ -236,15 +226,11 @@ export function meaningOf(code: string, endpoint: EndpointId, tokenCodes: readon
   return unlisted;
 }
 
-/** What a rejection is about. By default the record. */
 export function refusalOf(code: string): Pick<Row, "scope" | "field"> {
   return rows.get(code) ?? { scope: "record" };
 }
 
-/**
- * Whether an earlier, unseen success would also explain this rejection, so that a reading decides. The call itself
- * changed nothing.
- */
+/** Whether an unseen success would also explain this rejection, so that a reading decides. The call changed nothing. */
 export function refusedUnlessThere(code: string | null, endpoint: EndpointId): boolean {
   return code !== null && meaningOf(code, endpoint).effect === "settle";
 }

@@ -9,13 +9,11 @@ export function serviceNameOf(endpoint: string): "order service" | "member-cente
   return endpoint.startsWith("E") ? "order service" : "member-center";
 }
 
-/** Between the base URL and the paths of endpoints. */
 export const basePaths: Record<ServiceName, string> = {
   "order-service": "/order/api/order/v1",
   "member-center": "/me/api/v1",
 };
 
-/** The scope that an application needs for each service. */
 export const scopes: Record<ServiceName, string> = { "order-service": "auth_order", "member-center": "auth_me" };
 
 type HeaderName = "Authorization" | "clientToken" | "userToken" | "Content-Type";
@@ -31,7 +29,6 @@ export interface Endpoint {
   title: string;
   service: ServiceName;
   method: "GET" | "POST" | "PUT" | "DELETE";
-  /** Under the base path of the service. */
   path: string;
   writes: boolean;
   /** The same value sent twice has the effect of one (E4, E6, E7, M2; A3). */
@@ -39,9 +36,7 @@ export interface Endpoint {
   hasBody: boolean;
   /** All required ones. The order service wants Content-Type even without a body. */
   headers: readonly HeaderName[];
-  /** Besides `g_nonce`. */
   query: readonly string[];
-  /** Listed by the contract for this endpoint. */
   codes: readonly string[];
 }
 

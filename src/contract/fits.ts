@@ -4,9 +4,8 @@ import { isJsonObject } from "../base/canonical-json.ts";
 type Test = (value: unknown) => boolean;
 
 /**
- * Whether a schema accepts a value exactly as it is, many times faster than parsing. True only if the schema would
- * return an equal value. After false the schema must be asked, which also says what is wrong. Unknown parts of zod give
- * false.
+ * Whether a schema accepts a value unchanged, many times faster than parsing. True only if the schema would return an
+ * equal value. After false, ask the schema, which also names the fault. Unknown parts of zod give false.
  */
 export function fits<Schema extends z.core.$ZodType>(schema: Schema, value: unknown): value is z.output<Schema> {
   return testOf(schema)(value);
@@ -22,10 +21,7 @@ export function checked<Schema extends z.ZodType>(
 
 const tests = new WeakMap<z.core.$ZodType, Test>();
 
-/**
- * Names the values that a transforming schema returns as they are. For example, a schema that turns missing data into
- * null keeps every text.
- */
+/** Names the values that a transforming schema returns as they are. */
 export function unchanged<Schema extends z.core.$ZodType>(schema: Schema, as: z.core.$ZodType | Test): Schema {
   tests.set(schema, typeof as === "function" ? as : (value) => testOf(as)(value));
   return schema;
@@ -112,7 +108,6 @@ interface Member {
   isRequired: boolean;
 }
 
-/** More members than any object of the contracts has. */
 const mostRemembered = 64;
 
 /** An unnamed member of a loose object. */

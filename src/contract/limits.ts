@@ -1,8 +1,7 @@
 import { licenseTypes, type LicenseType } from "./vocabulary.ts";
 
-/** Limits of the contracts. `assumptions` has what they leave open. */
+/** Limits of the contracts. `assumptions` lists the open questions. */
 export const limits = {
-  /** People in one M1 call. */
   staffPerCall: 100,
   /** `name` of M1 and M2, in the configured unit (A31). */
   nameLength: 30,
@@ -10,7 +9,6 @@ export const limits = {
   remarkLength: 200,
   /** `userName` plus the enterprise code must be shorter (M1, M2). */
   userNameWithCodeBelow: 63,
-  /** Digits of a string from E9. */
   assetDigits: 10,
   /** Regions: 8 domestic, 6 the second overseas region. */
   assetFirstDigits: ["8", "6"],
@@ -32,10 +30,7 @@ interface StaffTextProblem {
   problem: string;
 }
 
-/**
- * What M1 and M2 would reject: `userName` of letters and digits, below 63 with the enterprise code, `name` of 1 to 30,
- * `remark` of at most 200. Nothing is ever cut to fit.
- */
+/** What M1 and M2 would reject. Nothing is ever cut to fit. */
 export function checkStaffTexts(
   staff: { userName: string; name: string; remark?: string | undefined },
   options: { enterpriseCodeLength: number; lengthUnit: LengthUnit },
@@ -67,10 +62,8 @@ export function checkStaffTexts(
   return problems;
 }
 
-/** Licence types of physical locks. */
 export const physicalLockTypes: readonly LicenseType[] = licenseTypes.filter((type) => type.endsWith("_usbkey"));
 
-/** Only these locks can be switched by E6 and E7. */
 const reissuableLicenseTypes: readonly LicenseType[] = ["normal_recover_usbkey", "normal_recover_lan_usbkey"];
 
 /** No field shows that a lock is a large-customer lock: the requester says so. */

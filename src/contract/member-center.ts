@@ -34,10 +34,7 @@ export function wireLong(digits: string): number | string {
   return Number.isSafeInteger(value) ? value : digits;
 }
 
-/**
- * A person to add (M1). `userName` is bare: the service appends the enterprise code. `passwordMobile`: a security
- * mobile.
- */
+/** `userName` is bare: the service appends the enterprise code. `passwordMobile`: a security mobile (M1). */
 const newStaffSchema = z.strictObject({
   userName: z.string().regex(/^[A-Za-z0-9]+$/, "may contain only letters and digits"),
   password: text,
@@ -98,7 +95,6 @@ export type AddedStaff = z.infer<typeof addedStaffSchema>;
 const refusedStaffSchema = z.looseObject({ userName: z.string(), message: nullableTextSchema });
 export type RefusedStaff = z.infer<typeof refusedStaffSchema>;
 
-/** Data of M1, also of a partial success (60027). */
 export const staffAddedSchema = z.looseObject({
   succeeded: unchanged(
     z
@@ -158,18 +154,15 @@ export const staffPageSchema = z.looseObject({
   navigatepageNums: z.array(z.int()).nullish(),
 });
 
-/** All pages of M5, proven complete (A27). */
 export interface StaffList {
   rows: StaffRow[];
   total: number;
   pages: number;
 }
 
-/** A row of M6. `borrowedFlag`: lent. `onlineFlag`: in online use. */
 const assetNumberRowSchema = z.looseObject({
   assetNum: idSchema,
   assetId: idSchema,
-  /** globalId of the holder, or null. */
   cloudAccountGlobalId: holderIdSchema,
   borrowedFlag: or(z.boolean(), () => false),
   onlineFlag: or(z.boolean(), () => false),

@@ -3,10 +3,7 @@ import { z } from "zod";
 import { wireIntegerSchema, wireTimeSchema } from "./answer-fields.ts";
 import { customerTypes, licenseTypes, syncModes } from "./vocabulary.ts";
 
-/**
- * The records of an E5 body. Times are encoded by the configured codec (A20). A field that does not apply has its
- * sentinel (A21).
- */
+/** E5. Times are encoded by the configured codec (A20). Fields that do not apply have their sentinel (A21). */
 
 const text = z.string().min(1);
 const trialFlag = z.union([z.literal(0), z.literal(1)]);
@@ -38,7 +35,6 @@ export const productRecordSchema = z
     productType: text,
     limitStartDate: wireTimeSchema.optional(),
     limitEndDate: wireTimeSchema.optional(),
-    /** Concurrent nodes. */
     limitConcurrent: int32,
     limitTimeDuration: wireIntegerSchema.nullable(),
     strictMatchWhenDelete: z.literal(true),
@@ -47,7 +43,6 @@ export const productRecordSchema = z
     passwords: z.array(text).optional(),
     timeUnit: text,
     timeUnitQuantity: int32,
-    /** `y-m-d`. */
     timeDurationExpression: text,
     /** Only for a transfer from another licence order. */
     srcLicenseOrderId: text.optional(),
@@ -76,10 +71,7 @@ export type MerchandiseRecord = z.infer<typeof merchandiseRecordSchema>;
 
 const assetExtendSchema = z.strictObject({ extendCode: text, extendValue: z.string() });
 
-/**
- * Asset of a new_buy. `borrowedUsbKey` is a Boolean here (a lock number in M10). `transferedAssetNum` is the contract's
- * spelling.
- */
+/** For new_buy. `borrowedUsbKey` is a Boolean here, a lock number in M10. The contract spells `transferedAssetNum`. */
 const assetRecordSchema = z.strictObject({
   assetNos: z.array(text).min(1),
   assetExtendList: z.array(assetExtendSchema).optional(),
@@ -110,7 +102,6 @@ const listedFields = {
 const fullFields = {
   customerId: text,
   crmCustomerId: text,
-  /** The purchaser's mobile number. */
   passwordMobile: text,
   address: text,
 };
@@ -175,10 +166,7 @@ const orderRecordSchema = z.discriminatedUnion("orderType", [
 
 const batchFields = { channelCode: text, channelOrderId: text, syncMode: z.enum(syncModes) };
 
-/**
- * Removes one product from all orders of the customer, by its empty srcLicenseOrderId. A schema of its own, so that no
- * other body can have an empty one.
- */
+/** Removes a product from ALL orders of the customer. No other body may have an empty srcLicenseOrderId. */
 export const deleteEverywhereRequestSchema = z.strictObject({
   ...batchFields,
   orderList: z

@@ -28,7 +28,6 @@ export const bindEnterpriseRequestSchema = z.strictObject({
 });
 export type BindEnterpriseRequest = z.infer<typeof bindEnterpriseRequestSchema>;
 
-/** Body of E2. `address` is optional here, but required in E5. */
 export const createEnterpriseRequestSchema = z.strictObject({
   crmCustomerId: text,
   customerName: text,
@@ -95,7 +94,6 @@ const virtualAssetSchema = z.looseObject({
   assetNum: holderIdSchema,
   grantable: z.boolean().nullish(),
   customerId: nullableIdentifierSchema,
-  /** Numeric part of the asset number. */
   keyShellNumber: nullableIdentifierSchema,
   /** 1 = generation-4 lock, 2 = generation-5 lock. */
   keyChipType: z.int().nullish(),
@@ -116,7 +114,6 @@ const virtualAssetSchema = z.looseObject({
       updateTime: z.unknown().optional(),
     })
     .nullish(),
-  /** The contract does not show its content (A38). */
   assetLimits: z.unknown().optional(),
   assetExtends: or(z.array(z.looseObject({ extendCode: z.string(), extendValue: nullableTextSchema })), () => []),
   borrowedUsbKey: z.boolean().nullish(),

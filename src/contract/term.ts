@@ -1,6 +1,5 @@
 import { type Result, failed, ok } from "../base/errors.ts";
 
-/** `1-0-0` is one year. */
 interface Term {
   years: number;
   months: number;
@@ -18,10 +17,7 @@ export function parseTerm(expression: string): Result<Term, string> {
   return ok({ years: Number(parts[1]), months: Number(parts[2]), days: Number(parts[3]) });
 }
 
-/**
- * Compares the expression, unit × quantity, and start to end of a product (A22). Returns what disagrees. The end may be
- * the last day or the day after, in any time zone. A term of 0-0-0 agrees with everything.
- */
+/** What disagrees among term, unit × quantity and limits (A22). The end may be the last day or the next one. */
 export function termDisagreement(stated: {
   term: Term;
   unit: TermUnit;
@@ -53,10 +49,7 @@ const hourMs = 3_600_000;
 /** A day, and the change of a clock. */
 const toleranceMs = 26 * hourMs;
 
-/**
- * Whether the term fits in some time zone. A limit is midnight somewhere: in another zone a month may begin a day
- * earlier and be up to three days shorter.
- */
+/** A limit is midnight in some time zone. In another zone a month may begin a day earlier and be shorter. */
 function somewhereAgrees(term: Term, limitStart: string, limitEnd: string): boolean {
   const end = Date.parse(limitEnd);
   for (let offset = -12; offset <= 14; offset += 1) {

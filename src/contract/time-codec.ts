@@ -1,7 +1,6 @@
 import { type Result, failed, ok } from "../base/errors.ts";
 import type { WireTime } from "./answer-fields.ts";
 
-/** The formats of a time in calls (A20). */
 const timeCodecs = ["epoch_ms", "epoch_s", "yyyymmdd", "iso"] as const;
 type TimeCodec = (typeof timeCodecs)[number];
 
@@ -28,10 +27,7 @@ function dateInZone(instant: string, zone: string): number {
   return date.year * 10_000 + date.month * 100 + date.day;
 }
 
-/**
- * Encodes an ISO instant. `zone` is for `yyyymmdd`, which keeps only the day. Fails if the text is not an instant, lies
- * outside 2000–2100, or does not fit the field.
- */
+/** `zone`: for `yyyymmdd`, which keeps only the day. Fails outside 2000–2100 and for values that do not fit. */
 export function encodeTime(
   codec: TimeCodec,
   instant: string,
@@ -63,10 +59,7 @@ export function encodeTime(
   }
 }
 
-/**
- * Decodes to an ISO instant in UTC. A `yyyymmdd` becomes the start of the day in `zone`. Fails if the value does not
- * fit the codec, or lies outside 2000–2100, which reveals a wrong unit.
- */
+/** A `yyyymmdd` becomes the start of the day in `zone`. A time outside 2000–2100 fails: it reveals a wrong unit. */
 export function decodeTime(codec: TimeCodec, value: WireTime, zone = "UTC"): Result<string, string> {
   if (codec === "iso") {
     const epochMs = typeof value === "string" && /^\d{4}-\d{2}-\d{2}T/.test(value) ? Date.parse(value) : Number.NaN;

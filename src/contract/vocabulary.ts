@@ -16,7 +16,6 @@ export const licenseTypes = [
 ] as const;
 export type LicenseType = (typeof licenseTypes)[number];
 
-/** The licence types (E5, E8, M7), as the contract explains them. */
 export const licenseTypeMeanings = {
   normal_unrecover_usbkey: "stand-alone, lock cannot be re-issued",
   normal_recover_usbkey: "stand-alone, lock can be re-issued",
