@@ -10,10 +10,7 @@ import { retryAfterMs } from "./retry.ts";
 import { abortable, TokenFailure } from "./tokens.ts";
 import { TransportFailure, type TransportAnswer } from "./transport.ts";
 
-/**
- * One call. A crash is judged by this order: turn, token, permit, intent, first byte, answer. `onCall` learns of the
- * call when it ends.
- */
+/** The order matters after a crash: turn, token, permit, intent, first byte, answer. */
 export async function attempt<T>(
   context: ServiceContext,
   call: Call<T>,
@@ -126,7 +123,6 @@ function enterpriseOf<T>({ enterprise, target }: Call<T>): string | undefined {
   return enterprise ?? target.enterpriseGlobalId;
 }
 
-/** Undefined if the call must wait or is refused. */
 function permitAtOnce<T>({ circuit, pace, headers }: ServiceContext, call: Call<T>): Permitted | undefined {
   const { endpoint, signal } = call;
   if (signal?.aborted === true || circuit.probeEnds() !== undefined || circuit.refusal() !== undefined)
@@ -156,7 +152,6 @@ async function obtainPermit<T>({ circuit, pace, headers }: ServiceContext, call:
   }
 }
 
-/** What stopped the call while its intent was committed. */
 function stoppedMeanwhile(circuit: Circuit, permit: Permit, signal: AbortSignal | undefined): Unsent | undefined {
   const closed = permit.kind === "probe" ? undefined : circuit.refusal();
   if (signal?.aborted !== true && closed === undefined) return undefined;
@@ -181,7 +176,6 @@ async function askPermit(circuit: Circuit, signal: AbortSignal | undefined): Pro
 
 type Answered<T> = Omit<Extract<Attempt<T>, { kind: "answered" }>, "kind">;
 
-/** Applies an answer to pace, circuit, tokens and alerts. */
 function applyAnswer<T>(context: ServiceContext, call: Call<T>, permit: Permit, answered: Answered<T>): void {
   const { circuit, pace, budget } = context;
   const { answer, result, signed } = answered;
@@ -212,7 +206,6 @@ function applyAnswer<T>(context: ServiceContext, call: Call<T>, permit: Permit, 
   }
 }
 
-/** The service is called too often, or is overloaded. */
 function isComplaint<T>(answer: TransportAnswer, result: Classified<T>): boolean {
   return (
     result.kind === "limited" ||
@@ -227,7 +220,6 @@ function slowDown({ pace, clock }: ServiceContext, answer: TransportAnswer): voi
   if (wait !== undefined) pace.pause(wait);
 }
 
-/** What a code means for the circuit, the tokens and the application. */
 function applyCode<T>(
   context: ServiceContext,
   call: Call<T>,

@@ -19,9 +19,7 @@ export interface Call<T> {
   target: PathTarget;
   query?: Readonly<Record<string, string>> | undefined;
   schema: z.ZodType<T>;
-  /** What is wrong with data that fits the schema. */
   check?: ((data: T) => string | undefined) | undefined;
-  /** Its user token is used, if the path names no enterprise. */
   enterprise?: string | undefined;
   /** As the ledger names it. Customers with unlisted codes are counted by it (A2). */
   customer?: string | undefined;
@@ -29,17 +27,11 @@ export interface Call<T> {
 }
 
 export interface WriteCall<T> extends Call<T> {
-  /** g_nonce: 32 hex characters, recorded by the caller before. */
   nonce: string;
   body?: JsonObject | undefined;
-  /** The text of the body, if it exists already. Exactly these bytes are sent. */
   bodyText?: string | undefined;
-  /**
-   * Awaited after the permit and before the first byte: commits the intent. Not called without a permit. If it throws,
-   * the permit is returned and `write` throws the same. `acceptedUntil`: see `SignedHeaders`.
-   */
+  /** Commits the intent, after the permit and before the first byte. If it throws, the call stops and throws that. */
   beforeSending?: ((acceptedUntil?: number) => Promise<void>) | undefined;
-  /** Asked right before the first byte. False: nothing is sent. */
   mayLeave?: (() => boolean) | undefined;
   /** The permit is kept until this resolves: the outcome must reach the ledger before the next intent. */
   recorded?: Promise<void> | undefined;
@@ -52,7 +44,6 @@ export interface HeardTime {
   now: number;
 }
 
-/** Shared by all calls to one service. */
 export interface ServiceContext {
   base: string;
   settings: ServiceSettings;
@@ -63,20 +54,16 @@ export interface ServiceContext {
   pace: Pace;
   budget: RetryBudget;
   headers: HeaderWriter;
-  /** Must not appear in an answer. */
   known: KnownSecrets;
   unknownFieldLog: UnknownFieldLog;
-  /** From the service's last Date header. */
   heard: { last?: HeardTime };
   /** Called when the circuit opens, a probe failed or the circuit closes, and for each answer while it is closed. */
   onCircuit: (state: CircuitState) => void;
-  /** Called for each call, also an unsent one. Never throws. */
   onCall?: ((call: SeenCall) => void) | undefined;
 }
 
 /**
  * The outcome of a write's only attempt. `raw`: the redacted, shortened answer, never the request.
- *
  * - `done`: HTTP 200, code 0 and data that fits.
  * - `partial`: 60027, with data that says which part.
  * - `rejected`: nothing changed, and the same call would be rejected again.
@@ -92,10 +79,7 @@ export type WriteOutcome<T> =
   | { kind: "not-sent"; reason: string }
   | { kind: "unknown"; reason: string; code?: string; status?: number; raw?: Json };
 
-/**
- * Why a read failed. None of them means "there is none". `incomplete`: the pages of a list do not add up. `odd-answer`:
- * does not fit the contract. `out-of-service`: HTTP 5xx.
- */
+/** Never means an empty answer. `incomplete`: the pages of a list do not add up. `out-of-service`: HTTP 5xx. */
 export type ReadFailureKind =
   | "aborted"
   | "circuit-open"
@@ -147,7 +131,6 @@ export class ReadFailure extends Problem {
   /** The service's business code, such as 60017. */
   readonly serviceCode: string | undefined;
   readonly status: number | undefined;
-  /** The redacted answer, if there is one. */
   readonly raw: Json | undefined;
 
   constructor(init: {

@@ -5,19 +5,15 @@ export type CircuitState =
   | { state: "open"; reason: string; probeInMs: number }
   | { state: "half-open"; reason: string };
 
-/** A `probe` alone decides whether the service is called again. */
 export type Permit = { kind: "pass" } | { kind: "probe" } | { kind: "refused"; reason: string };
 
 /**
- * The circuit of a service. Open after failures: no call is sent. Half-open while one call probes the service.
- *
- * Not cockatiel or opossum: they wrap the call and read the wall clock. Here the intent is committed between permit and
- * call, and the clock is monotonic.
+ * Open after failures: no call is sent. Half-open while one call probes the service. Not cockatiel or opossum: they
+ * wrap the call and read the wall clock. Here the intent is committed between permit and call, by a monotonic clock.
  */
 export interface Circuit {
   /** A `probe` must be followed by `success`, `failure` or `release`. */
   ask(): Permit;
-  /** Why a call would be refused now. Asks for no permit. */
   refusal(): string | undefined;
   /** Resolves when the current probe ends. Undefined without a probe. */
   probeEnds(): Promise<void> | undefined;
@@ -34,7 +30,6 @@ export interface Circuit {
 const unlistedWindowMs = 300_000;
 const unlistedCustomers = 3;
 
-/** Starts closed. */
 export function createCircuit(options: {
   failures: number;
   openMs: number;

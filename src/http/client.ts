@@ -30,10 +30,8 @@ export interface ServiceState {
   circuit: CircuitState;
   pace: PaceState;
   callsInFlight: number;
-  /** The limit of calls in flight. */
   callsAtOnce: number;
   callsWaiting: number;
-  /** From the service's last Date header. */
   heard?: HeardTime | undefined;
 }
 
@@ -41,8 +39,7 @@ export interface ServiceClient {
   /** A read with its repetitions. Throws ReadFailure: a failure is never an empty answer. */
   read<T>(call: Call<T>): Promise<T>;
   /**
-   * Exactly one attempt. `signal` counts until the request is sent. Throws what `beforeSending` threw, or a Problem for
-   * an id that is unusable in its path.
+   * Exactly one attempt. `signal` counts until it is sent. Throws what `beforeSending` threw, or a Problem (bad id).
    */
   write<T>(call: WriteCall<T>): Promise<WriteOutcome<T>>;
   state(): ServiceState;
@@ -53,15 +50,12 @@ export interface ClientDependencies {
   clock: Clock;
   random: Randomness;
   logger: Logger;
-  /** As read at the start, for tokens. */
   environment: Readonly<Record<string, string | undefined>>;
   /** Tokens are added to it. By default, only those of this client. */
   known?: KnownSecrets | undefined;
-  /** Called when the circuit opens, a probe failed or the circuit closes, and for each answer while it is closed. */
   onCircuit?: ((service: ServiceName, state: CircuitState) => void) | undefined;
   /** Called for each call, also an unsent one. Never throws. */
   onCall?: ((call: SeenCall) => void) | undefined;
-  /** For tests in virtual time. */
   transport?: Transport | undefined;
 }
 
@@ -173,7 +167,6 @@ function transportOf(settings: ServiceSettings): Transport {
   });
 }
 
-/** Answers searched for unknown fields, per endpoint. */
 const answersSearched = 50;
 const fieldsReported = 1_000;
 

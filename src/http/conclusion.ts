@@ -11,14 +11,11 @@ import { keepable, keepableText, privateValuesOf } from "./redaction.ts";
 import type { FailedAttempt } from "./retry.ts";
 import type { TransportAnswer, TransportFailure } from "./transport.ts";
 
-/** The meaning of an answer to a read or a write. */
 export type Classified<T> =
   | { kind: "success"; data: T; answer: Json }
   | { kind: "partial"; data: T; code: string; answer: Json }
   | { kind: "code"; code: string; meaning: CodeMeaning; answer: Json }
-  /** HTTP 401: the token is not accepted. */
   | { kind: "unauthorized"; answer: Json | undefined }
-  /** HTTP 429: too many calls. */
   | { kind: "limited"; answer: Json | undefined }
   /** Anything else. `alive`: the service answered in its own form, so only this answer is odd. */
   | { kind: "odd"; reason: string; alive: boolean; answer: Json | undefined };
@@ -26,15 +23,11 @@ export type Classified<T> =
 interface Expectation<T> {
   endpoint: EndpointId;
   schema: z.ZodType<T>;
-  /** What is wrong with data that fits the schema, such as too few asset numbers. */
   check?: ((data: T) => string | undefined) | undefined;
   tokenCodes: readonly string[];
 }
 
-/**
- * Success is HTTP 200 with code 0 and fitting data. An error code counts in HTTP 200 and 299. HTTP 299 is never a
- * success (A1).
- */
+/** Success is HTTP 200, code 0 and fitting data, never HTTP 299. Error codes count in both (A1). */
 export function classify<T>(answer: TransportAnswer, expected: Expectation<T>): Classified<T> {
   const { status } = answer;
   let json: Json | undefined;
@@ -98,7 +91,6 @@ export type Attempt<T> =
   | { kind: "failed"; failure: TransportFailure }
   | Unsent;
 
-/** Nothing of the call left. */
 export interface Unsent {
   kind: "unsent";
   why: "aborted" | "circuit-open" | "no-turn" | "token";
@@ -107,7 +99,6 @@ export interface Unsent {
 
 const again: FailedAttempt["again"] = { kind: "wait" };
 
-/** Whether and how often a read may be repeated. */
 export function repetition<T>(ended: Attempt<T>): FailedAttempt["again"] {
   if (ended.kind === "unsent") return "never";
   if (ended.kind === "failed")
@@ -145,7 +136,6 @@ function keptOf<T>(
     : keepable(known.tree(result.answer, "words"), answer.text.length, privateValues);
 }
 
-/** Why a read failed. */
 export function readFailureOf<T>(endpoint: EndpointId, ended: Attempt<T>, known: KnownSecrets): ReadFailure {
   if (ended.kind === "unsent") return new ReadFailure({ endpoint, kind: ended.why, reason: ended.reason });
   if (ended.kind === "failed") {
@@ -178,7 +168,6 @@ export function readFailureOf<T>(endpoint: EndpointId, ended: Attempt<T>, known:
   }
 }
 
-/** Whether the answer has the service's own form of an error. */
 function saysCode(answer: Json | undefined): boolean {
   return answer !== undefined && readEnvelope(answer).kind === "error";
 }
@@ -248,7 +237,6 @@ function parsed(text: string): unknown {
 
 /**
  * The outcome of one call. Each repetition is a call.
- *
  * - `done`: success, or the requested state exists. `partial`: part was done.
  * - `refused`: a code about the sent data.
  * - `failed`: the service failed, or the contract does not list the code.
@@ -282,7 +270,6 @@ export interface SeenCall {
   ms: number;
 }
 
-/** What observers learn about an attempt. */
 export function seenCall(endpoint: EndpointId, ended: Attempt<unknown>, ms: number): SeenCall {
   const { service } = endpoints[endpoint];
   return { service, endpoint, ...outcomeOf(endpoint, ended), ms };

@@ -7,14 +7,10 @@ import { createTokenProvider, TokenFailure, type TokenProvider } from "./tokens.
 export interface SignedHeaders {
   /** Names and values alternate. */
   headers: string[];
-  /**
-   * The end of the token that lasts longest, in epoch milliseconds. Until then the service may accept the request.
-   * Undefined if an end is unknown.
-   */
+  /** End of the longest token, in epoch milliseconds. Until then the service may accept the request. */
   acceptedUntil(): number | undefined;
   /** The service rejected these tokens. `all`: it does not say which. */
   reject(which: "application" | "user" | "all"): void;
-  /** The service accepted all of them. */
   accepted(): void;
 }
 
@@ -85,7 +81,6 @@ export function createHeaderWriter(
     },
   };
 
-  /** Undefined if the enterprise has no token of its own. */
   function ownTokenOf(enterprise: string | undefined): string | undefined {
     return enterprise !== undefined && userTokens.has(enterprise) ? enterprise : undefined;
   }
@@ -94,7 +89,6 @@ export function createHeaderWriter(
 /** In epoch milliseconds, a little below the maximum of a date. No token ends later. */
 const latestTime = 8e15;
 
-/** A token in the headers of a call. */
 type Used = Signature & { token: string; endsAt: number | undefined };
 
 function signedWith(endpoint: Endpoint, used: readonly Used[], clock: Clock): SignedHeaders {
@@ -114,8 +108,7 @@ function signedWith(endpoint: Endpoint, used: readonly Used[], clock: Clock): Si
     },
     reject(which) {
       const meant = used.filter((one) => which === "all" || which === one.of);
-      // If the service does not say which token, only renewable ones are rejected: giving up another one needs its
-      // name.
+      // If the service names no token, only renewable ones are rejected. Others need a name.
       const renewable = meant.filter(({ provider }) => provider.renewable);
       const rejected = which === "all" && renewable.length > 0 ? renewable : meant;
       for (const { provider, token } of rejected) provider.reject(token);

@@ -11,7 +11,6 @@ export const secretReferenceSchema = z
   .string()
   .regex(/^(env:[A-Za-z_][A-Za-z0-9_]*|file:.+)$/, "must be env:NAME or file:/path; never the secret itself");
 
-/** Environment variables for a program that we start. */
 export const programEnvironment = z
   .array(z.string().regex(/^[A-Za-z_][A-Za-z0-9_]*$/u, "expected the name of an environment variable"))
   .default([])
@@ -24,7 +23,6 @@ const serviceUrl = z.url({ protocol: /^https?$/ }).refine((url) => URL.canParse(
   message: "must be https; plain http is allowed to this machine only",
 });
 
-/** The OAuth2 token endpoint of the user center. */
 const oauth2Schema = z
   .strictObject({
     tokenUrl: serviceUrl.meta({ description: "Token endpoint", examples: ["https://login.example.com/oauth/token"] }),
@@ -52,7 +50,6 @@ const oauth2Schema = z
     message: "the password grant needs username and password",
   });
 
-/** The source of one header's token (A5). */
 export const tokenSourceSchema = z.union([
   secretReferenceSchema.meta({ examples: ["env:ORDER_TOKEN"] }),
   z.strictObject({

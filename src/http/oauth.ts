@@ -18,16 +18,12 @@ export interface OAuth2Request {
   scope?: string | undefined;
   parameters?: Readonly<Record<string, string>> | undefined;
   connectTimeoutMs?: number | undefined;
-  /** For one request. */
   timeoutMs: number;
 }
 
 export type SecretResolver = (reference: string) => string | Promise<string>;
 
-/**
- * A request without an answer or with a 5xx is repeated once. Throws TokenFailure with the OAuth2 error code (such as
- * invalid_client), and only words that can name nobody.
- */
+/** Repeats once without an answer or after a 5xx. Throws TokenFailure, with words that surely name nobody. */
 export async function requestOAuthToken(request: OAuth2Request, secret: SecretResolver): Promise<TokenReading> {
   const { host } = new URL(request.tokenUrl);
   try {
@@ -105,7 +101,6 @@ function reading(answer: oauth.TokenEndpointResponse): TokenReading {
   };
 }
 
-/** Asking again would not change this. */
 function isRefusal(
   thrown: unknown,
 ): thrown is oauth.ResponseBodyError | oauth.WWWAuthenticateChallengeError | TokenFailure {
@@ -134,7 +129,6 @@ function asFailure(thrown: unknown, host: string): TokenFailure {
   return new TokenFailure(`the token endpoint ${host} gave no usable answer`, { kind: "no-answer" });
 }
 
-/** For token requests only: small answers, few connections. By connect timeout. */
 const agents = new Map<number, Agent>();
 
 function agentFor(connectTimeoutMs: number): Agent {

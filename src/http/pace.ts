@@ -1,12 +1,10 @@
 import type { Clock } from "../base/clock.ts";
 
-/** The call would have waited too long and was not sent. */
 function noTurn(waitMs: number, reason: string): Error {
   return new Error(`${reason}; a turn would come in ${Math.ceil(waitMs / 1000)} s`);
 }
 
 export interface PaceState {
-  /** The current limit. Null: none. */
   callsPerSecond: number | null;
   /** Milliseconds until the service may be called again, after a Retry-After. */
   pausedMs: number;
@@ -16,11 +14,9 @@ export interface PaceState {
 export interface Pace {
   /** Resolves when a call may be sent. Throws if that takes too long, or with the signal's reason. */
   turn(signal?: AbortSignal): Promise<void>;
-  /** Takes the turn. False if the call must wait. */
   turnAtOnce(): boolean;
   /** Halves the rate after "500" or 429. Complaints within half a second count once. */
   slow(): void;
-  /** After a Retry-After. */
   pause(ms: number): void;
   /** After a success the rate grows by a twentieth of the configured one. */
   recover(): void;
@@ -28,7 +24,6 @@ export interface Pace {
 }
 
 const slowest = 0.02;
-/** Where slowing begins without a configured limit. */
 const unlimitedStart = 100;
 
 export function createPace(options: { callsPerSecond: number | null; turnTimeoutMs: number; clock: Clock }): Pace {

@@ -3,7 +3,6 @@ import type { KnownSecrets } from "../base/known-secrets.ts";
 import { toldWords } from "../base/told-words.ts";
 import { emailAddress, internationalNumber } from "../crm/personal-data.ts";
 
-/** Replaces private values. */
 const redacted = "[redacted]";
 
 /** Fields with personal data or secrets, of both services, the CRM model and token answers, in lower case. */
@@ -51,13 +50,11 @@ const mostSearched = 8_192;
 /** So many characters of a private value are searched. */
 const mostCompared = 300;
 const bearer = /\bBearer\s+[^\s"'<>]+/giu;
-/** Digits that could be a mobile number, also with separators. */
 const mobile = /\+?\d(?:[\s\-().]?\d){8,14}(?!\d)/gu;
 
 /** Only so many characters of a foreign text are searched for secrets. The rest is dropped. */
 const mostCleaned = 65_536;
 const phoneLike = /^\+?[\d\s\-()./]{6,}$/u;
-/** Scripts without spaces between words. */
 const unspaced = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}]/u;
 const separators = "[\\s\\-().\\/]{0,3}";
 
@@ -93,10 +90,7 @@ function scrubber(privateValues: Iterable<string>): Scrubber {
 /** Without escaped characters. Only characters of its own script match it. */
 const plainAscii = /^[\t\n\r -$&-[\]-~]*$/u;
 
-/**
- * A fast check: most texts have no value, and the full pattern costs more than a call. So the letters and digits are
- * compared first. True if in doubt.
- */
+/** Fast: most texts have no value, and the full pattern costs more than a call. True if in doubt. */
 function tracesOf(values: readonly string[]): (text: string) => boolean {
   const traces = new Set<string>();
   for (const value of values) {
@@ -160,7 +154,6 @@ function patternsOf(value: string): string[] {
   return [stands ? pattern : `(?<![\\p{L}\\p{N}])${pattern}(?![\\p{L}\\p{N}])`];
 }
 
-/** As it is, as JSON escapes it, and as a URL does. */
 function characterPattern(char: string): string {
   if (char === " ") return "(?:\\s|%20|\\+){1,8}";
   const plain = RegExp.escape(char);
@@ -170,19 +163,14 @@ function characterPattern(char: string): string {
   return `(?:\\\\{0,2}${plain}|${escaped}|${RegExp.escape(encodeURIComponent(char))})`;
 }
 
-/**
- * Allows separators between digits. Of a long number only the end counts, because services drop or add country codes.
- */
+/** Allows separators. Of a long number only the end counts, because services drop or add country codes. */
 export function phonePattern(digits: string): string {
   const end = digits.length > 9 ? digits.slice(-8) : digits;
   const before = digits.length > 9 ? `\\+?(?:\\d${separators}){0,7}` : "";
   return `(?<!\\d)${before}${Array.from(end).join(separators)}(?!\\d)`;
 }
 
-/**
- * Redacts private fields, and private values in any text. Null stays null, so that a missing value remains visible.
- * Very deep and very long parts are cut.
- */
+/** Also private values in any text. Null stays null: a missing value remains visible. Cuts deep and long parts. */
 function redact(value: unknown, privateValues: readonly string[] = []): Json {
   return visit(value, scrubber(privateValues), 0);
 }
@@ -231,10 +219,7 @@ function collect(value: unknown, isPrivate: boolean, found: Set<string>, depth: 
   }
 }
 
-/**
- * Cuts to `limit` characters of JSON, with size and hash. Redacting makes a text at most six times longer, so short
- * ones need no check.
- */
+/** Cuts to `limit` characters, with size and hash. A redacted text is at most six times longer. */
 export function keepable(answer: Json, textLength: number, privateValues: readonly string[], limit = 16_384): Json {
   const clean = redact(answer, privateValues);
   if (textLength * 8 <= limit) return clean;
@@ -250,18 +235,12 @@ export function keepableText(text: string, known: KnownSecrets, privateValues: r
   return { unreadable: true, characters: text.length, sha256: sha256(text), excerpt };
 }
 
-/**
- * For a message: the first words on one line, only what surely names no person. `ours`: words of our request, which may
- * be repeated.
- */
+/** Only words that surely name no person. `ours`: our request, whose words may be repeated. */
 export function shownWords(text: string, known: KnownSecrets, most: number, ours = ""): string {
   return toldWords(firstWords(text, known, most, []), new Set(ours.match(/\w+/gu)));
 }
 
-/**
- * On one line, without secrets, tags, addresses, long digits and private values. Secrets are removed first: a shortened
- * one would not be recognized.
- */
+/** Secrets are removed first: a shortened one would not be recognized. */
 function firstWords(text: string, known: KnownSecrets, most: number, privateValues: readonly string[]): string {
   const words = known
     .words(text.slice(0, mostCleaned))

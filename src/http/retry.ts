@@ -8,7 +8,6 @@ export function backoffMs(attempt: number, options: { baseMs: number; capMs: num
 
 /** Limits repetitions, so that a service that is down does not get more calls. */
 export interface RetryBudget {
-  /** False if none is left. */
   take(): boolean;
   /** After a success a tenth of a repetition returns. */
   earn(): void;
@@ -31,7 +30,6 @@ export function createRetryBudget(size: number): RetryBudget {
   };
 }
 
-/** A failed attempt of a read, and whether to repeat it. */
 export interface FailedAttempt {
   error: Error;
   /**
@@ -53,10 +51,7 @@ interface RetryOptions {
   mayRepeat?: (() => boolean) | undefined;
 }
 
-/**
- * Repeats a read of a service or a source until it succeeds or its attempts are used up. Throws the last error, or the
- * signal's reason. Never for writes.
- */
+/** For services and sources. Throws the last error, or the signal's reason. Never for writes. */
 export async function retryRead<T>(
   attempt: () => Promise<{ value: T } | FailedAttempt>,
   options: RetryOptions,
@@ -82,10 +77,7 @@ export async function retryRead<T>(
 
 const longestRetryAfterMs = 86_400_000;
 
-/**
- * In milliseconds: from seconds, or from an HTTP date and the wall clock. Undefined for anything else. At most a day: a
- * mistaken value must not stop calls for good.
- */
+/** In milliseconds. Undefined if unreadable. At most a day: a mistaken value must not stop calls for good. */
 export function retryAfterMs(header: string | undefined, now: number): number | undefined {
   if (header === undefined) return undefined;
   const text = header.trim();

@@ -13,7 +13,6 @@ const placeWords = { env: "environment variable", file: "file", command: "comman
 export class SecretFailure extends Error {
   /** `none`: the text is not a reference. It may be a secret, so it is not repeated. */
   readonly place: SecretPlace;
-  /** For a message: "is not set". */
   readonly state: string;
 
   constructor(place: SecretPlace, state: string, target = "") {
@@ -24,7 +23,6 @@ export class SecretFailure extends Error {
 }
 
 export interface SecretPlaces {
-  /** As read at the start. */
   environment: Readonly<Record<string, string | undefined>>;
   /** Relative paths start here. Without it a path must be absolute. */
   directory?: string | undefined;
@@ -62,10 +60,7 @@ function readSecretFile(path: string): string {
   return text;
 }
 
-/**
- * A credential has no byte order mark or line end (RFC 6749 A, RFC 7617 2), so those of an editor are removed. May
- * return an empty text.
- */
+/** Without the byte order mark and line end of an editor (RFC 6749 A, RFC 7617 2). May be empty. */
 export function credentialOf(secret: string): string {
   return secret.replace(/^\uFEFF/u, "").replace(/[\r\n]+$/u, "");
 }

@@ -6,12 +6,10 @@ import { credentialOf, readSecret, SecretFailure } from "./secrets.ts";
 import type { TokenReader, TokenReading } from "./tokens.ts";
 
 export interface TokenSourceDependencies {
-  /** As read at the start. */
   environment: Readonly<Record<string, string | undefined>>;
   known: KnownSecrets;
 }
 
-/** For how long the content of a file or the output of a command is used. */
 const rereadMs = 60_000;
 
 export function readTokenSource(source: TokenSource, dependencies: TokenSourceDependencies): TokenReader {
@@ -43,7 +41,6 @@ export function oauth2Reader(request: OAuth2Request, secret: SecretResolver): To
     place: `the token endpoint ${new URL(request.tokenUrl).host}`,
     renewable: true,
     read: async () => {
-      // Loaded at first use: most installations do not need it.
       const { requestOAuthToken } = await import("./oauth.ts");
       return requestOAuthToken(request, secret);
     },
@@ -91,10 +88,7 @@ export function environmentOf(names: readonly string[], environment: Variables):
   return Object.fromEntries([...always, ...names].map((name) => [name, environment[name]]));
 }
 
-/**
- * Runs a program without a shell, only with this environment. Kills it if it takes too long or prints too much. Throws
- * SecretFailure, which names the program and its exit code, never its output.
- */
+/** Without a shell, only with this environment. Killed if too slow or too long. SecretFailure hides its output. */
 export function outputOf(command: readonly string[], timeoutMs: number, env: Variables): Promise<string> {
   const [program = "", ...parameters] = command;
   return new Promise((resolve, reject) => {

@@ -6,9 +6,8 @@ export interface TokenReading {
   token: string;
   /** Milliseconds from the request until the service no longer accepts it. Undefined: unknown. */
   expiresInMs?: number | undefined;
-  /** Milliseconds until its source is asked again, if the expiry is unknown. */
+  /** Milliseconds until the next read of its source, if the expiry is unknown. */
   rereadMs?: number | undefined;
-  /** Separated by spaces. Undefined: the token endpoint says nothing. */
   scope?: string | undefined;
 }
 
@@ -21,7 +20,6 @@ export interface TokenReader {
   read(): Promise<TokenReading>;
 }
 
-/** Why there is no token. */
 type TokenFailureReason =
   | { kind: "refused"; status: number; code?: string | undefined; said?: string | undefined }
   | { kind: "no-secret"; reference: string }
@@ -49,22 +47,15 @@ export function abortable<T>(shared: Promise<T>, signal: AbortSignal | undefined
   });
 }
 
-/** The token of one header, shared by all callers (A5). */
 export interface TokenProvider {
-  /** A token that is valid as far as we know. Throws TokenFailure, or the signal's reason. */
   token(signal?: AbortSignal): Promise<string>;
   /** The current token, unless it is due for renewal. */
   held(): string | undefined;
   /** When the token ends at the latest, on the monotonic clock. Undefined: unknown. */
   endOf(token: string): number | undefined;
-  /**
-   * The service rejected this token. The next caller renews it, once for all that wait. If the renewed token is
-   * rejected too, nobody gets a token for a while (A5). Ignored for an old token.
-   */
+  /** The next caller renews it, once for all. If the new token is rejected too, nobody gets one for a while (A5). */
   reject(token: string): void;
-  /** The service accepted the token. */
   accepted(): void;
-  /** Whether its source can give another token. */
   readonly renewable: boolean;
 }
 
@@ -76,9 +67,7 @@ const restAfterRefusalMs = 30_000;
 /** How long before its end a token is renewed, at most a tenth of its life. */
 const renewedAheadMs = 60_000;
 
-/**
- * Keeps the token of one reader. `scope`: needed for the service (auth_order, auth_me). A token without it is not used.
- */
+/** `scope`: needed for the service (auth_order, auth_me). A token without it is not used. */
 export function createTokenProvider(
   reader: TokenReader,
   { clock, known }: { clock: Clock; known: KnownSecrets },

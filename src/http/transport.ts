@@ -7,10 +7,7 @@ interface Call {
   fail(reason: string): void;
 }
 
-/**
- * The calls of one transport, all with the same time-out. One timer serves all, and one listener each signal: per call
- * they would cost as much as the call.
- */
+/** One timer for all calls and one listener for each signal: per call they would cost as much as the call. */
 export class Underway {
   readonly #timeoutMs: number;
   /** In the order of their beginning, so also of their end. */
@@ -76,18 +73,15 @@ export class Underway {
 export interface TransportRequest {
   method: "GET" | "POST" | "PUT" | "DELETE";
   path: string;
-  /** Names and values alternate. */
   headers: string[];
   body: string | null;
   /** Only for reads: a sent write runs to its end. */
   signal?: AbortSignal | undefined;
-  /** Asked right before the first byte. False: nothing is sent. */
   mayLeave?: (() => boolean) | undefined;
 }
 
 export interface TransportAnswer {
   status: number;
-  /** The Retry-After header. */
   retryAfter: string | undefined;
   /** The Date header in epoch milliseconds, if it is readable. */
   date?: number | undefined;
@@ -97,7 +91,6 @@ export interface TransportAnswer {
 /** No whole answer came. `written: false` proves that not one byte of the request left. */
 export class TransportFailure extends Error {
   readonly written: boolean;
-  /** ECONNREFUSED, ENOTFOUND, timeout, too-large … */
   readonly reason: string;
   readonly status: number | undefined;
 
@@ -109,7 +102,6 @@ export class TransportFailure extends Error {
   }
 }
 
-/** For a call that `mayLeave` stopped. */
 const heldUp = "the program was held up before it could send";
 
 export interface Transport {
@@ -123,7 +115,6 @@ interface TransportOptions extends TimeoutSettings {
   connections: number;
   callTimeoutMs: number;
   answerLimitBytes: number;
-  /** PEM of a certificate authority. */
   certificateAuthority?: string | undefined;
 }
 
