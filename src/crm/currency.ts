@@ -1,7 +1,4 @@
-/**
- * Minor units without two digits (ISO 4217 list one). Not from Intl: its data are for shop prices, and give IDR, HUF or
- * IQD too few digits.
- */
+/** Minor units without two digits (ISO 4217 list one). Intl has digits of shop prices, too few for IDR, HUF or IQD. */
 const digitsBesideTwo: ReadonlyMap<string, number> = new Map(
   Object.entries({
     0:

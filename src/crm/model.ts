@@ -13,7 +13,6 @@ export type { Staff } from "./staff-schemas.ts";
 export const streams = ["customers", "orders", "staff"] as const;
 export type Stream = (typeof streams)[number];
 
-/** A namespace (default `crm`) and the CRM's id. */
 export interface RecordKey {
   namespace: string;
   id: string;
@@ -89,7 +88,6 @@ export const secretFields: Record<Stream, readonly string[]> = {
   staff: ["password"],
 };
 
-/** An instance whose licence passwords are clear text or a marker. */
 export type InstanceWith<Passwords> =
   | Exclude<Instance, { kind: "product" }>
   | (Omit<Extract<Instance, { kind: "product" }>, "passwords"> & { passwords?: Passwords | undefined });
@@ -107,20 +105,15 @@ export interface Product<Passwords = string[]> extends Omit<InstanceOf<"product"
   passwords?: Passwords | undefined;
 }
 
-/** `parentNumber` is missing for a root. */
 export interface Package<Passwords = string[]> extends InstanceOf<"package"> {
   products: Product<Passwords>[];
   children: Package<Passwords>[];
 }
 
-/** With its products and packages, in a stable order. */
 export interface Asset<Passwords = string[]> extends InstanceOf<"asset"> {
   products: Product<Passwords>[];
   packages: Package<Passwords>[];
 }
 
-/**
- * Time zones of a record's local dates, by field: `placedAt`, `product.limitEnd`. Left out are instants, and fields
- * with several zones in one record.
- */
+/** Zones of local dates, by field (`placedAt`, `product.limitEnd`). Left out: instants, and fields in several zones. */
 export type DateZones = Readonly<Record<string, string>>;

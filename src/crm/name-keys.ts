@@ -8,7 +8,6 @@ export type Named = "company" | "person";
 
 /** Ignores case, spaces and the encoding of accents. */
 export function comparedName(name: string): string | null {
-  // The rest cannot be in the key.
   const start = name.length > longest * 4 ? name.slice(0, longest * 4) : name;
   const lower = start.normalize("NFC").toLowerCase();
   // Lower case can undo the normal form, except in ASCII.
@@ -27,14 +26,12 @@ export function nameKey(named: Named, name: string): string | null {
   return compared === null ? null : `${named} ${compared}`;
 }
 
-/** A customer may also be a person. */
 export const namedIn: Record<Stream, readonly Named[]> = {
   customers: ["company", "person"],
   orders: [],
   staff: ["person"],
 };
 
-/** The keys by which a record is found: its name and its login. */
 export function nameKeysOf(stream: Stream, record: JsonObject): [name: string | null, login: string | null] {
   if (stream === "orders") return [null, null];
   const named = stream === "customers" && record["customerType"] === "company" ? "company" : "person";

@@ -9,7 +9,6 @@ interface OrderProduct {
   /** Null if the product is directly under the asset. */
   packageNumber: string | null;
   amount: Money | undefined;
-  /** Other fields, flat enough for comparison. */
   fields: JsonObject;
 }
 
@@ -72,14 +71,10 @@ export interface NumberedItem {
   instanceId: string;
   assetNumber: string | null;
   licenseType: string;
-  /** Compared between versions. */
   fields: JsonObject;
 }
 
-/**
- * Each product and package under every number of its asset. `numbersOf`: the numbers of an asset, or those under which
- * one of its products is known.
- */
+/** Each item under every number of its asset. `numbersOf`: of the asset, or those known for one of its products. */
 export function numberedItems<Passwords>(
   assets: readonly Asset<Passwords>[],
   numbersOf: (assetId: string, productId: string | undefined) => readonly string[],

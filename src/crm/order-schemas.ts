@@ -37,10 +37,7 @@ export const licenseTypes = [
 ] as const;
 export type LicenseType = (typeof licenseTypes)[number];
 
-/**
- * Sources deliver rows in any order. Lists are sorted, so that equal records have equal hashes. Asset numbers keep
- * their order: it says which unit each one is for.
- */
+/** Lists are sorted, so that equal records have equal hashes. Not asset numbers: their order assigns them to units. */
 
 interface InstanceLike {
   kind: string;
@@ -56,7 +53,6 @@ function compareTexts(left: string, right: string): number {
   return left < right ? -1 : left > right ? 1 : 0;
 }
 
-/** By kind, then by id, or by parent and code without an id. */
 function sortedInstances<Instance extends InstanceLike>(instances: readonly Instance[]): Instance[] {
   return instances.toSorted(
     (left, right) =>
@@ -71,7 +67,6 @@ function sortedByCode<Coded extends { code: string }>(items: readonly Coded[]): 
   return items.toSorted((left, right) => compareTexts(left.code, right.code));
 }
 
-/** Asset numbers first, then instances. */
 export function sortedClaims<Claim extends { assetNumber: string } | { instanceId: string }>(
   claims: readonly Claim[],
 ): Claim[] {
@@ -103,7 +98,6 @@ const extensionSchema = z.strictObject({
   value: z.string().describe("Value of the extension."),
 });
 
-/** An instance of another order, perhaps in another namespace. */
 const instanceOfOrder = {
   orderNamespace: namespace.optional().describe("Namespace of that order, where it is not this one's."),
   instanceId: identifier.describe("The instance there."),
@@ -166,10 +160,7 @@ const productFields = {
   amount: moneySchema.optional().describe("The price of the product, if the CRM has one."),
 };
 
-/**
- * Flat, as in the CRM, with the parent's id. Packages and products are under an asset or a package, features under a
- * product, extensions under an asset.
- */
+/** Flat, as in the CRM, with the parent's id. Features are under a product, extensions under an asset. */
 export const instanceSchema = z.discriminatedUnion("kind", [
   z.strictObject({
     kind: z.literal("asset"),
@@ -201,7 +192,6 @@ export const instanceSchema = z.discriminatedUnion("kind", [
 ]);
 export type Instance = z.infer<typeof instanceSchema>;
 
-/** An order of a customer as the CRM keeps it. */
 export const orderSchema = z.strictObject({
   ...keyFields,
   ...customerReference,

@@ -6,9 +6,7 @@ const mobileNumber = /(?<![\d/#])(?:(?:00)?86[\s-]?)?1[3-9]\d(?:[\s-]?\d{4}){2}(
 /** A number that could be dialled. Ids follow a letter, `/` or `#`. */
 const dialledNumber = /(?<![A-Za-z\d_/#]|[A-Za-z\d_]-)\(?\d(?:\)?[\s\-./]?\(?\d){8,14}(?!\d)/gu;
 const date = /(?<!\d)\d{4}[-/]\d{2}[-/]\d{2}(?!\d)/gu;
-/** Does not continue another number. */
 const wholeNumber = /(?<!\d|\d[\s\-./])\d+(?!\d)/gu;
-/** An id after the word for its kind. */
 const named = String.raw`(?:20\d{2}-\d{6,}|[1-9]\d{7,}(?:-\d{1,6})?)(?!\d)`;
 const things = ["order", "enterprise", "asset", "ticket", "invoice", "contract"];
 const namedNumbers = new RegExp(
@@ -17,10 +15,7 @@ const namedNumbers = new RegExp(
   "giu",
 );
 
-/**
- * Personal data in free text, as far as its form shows it. Not a phone number: a whole number for which `isOther`
- * holds, one after a word such as "order", and a list of long numbers.
- */
+/** By form. These are not phone numbers: `isOther` ones, ids after a word such as "order", lists of long numbers. */
 export function personalDataIn(
   text: string,
   isOther: (digits: string) => boolean,

@@ -1,7 +1,6 @@
 import { z } from "zod";
 import { customerReference, identifier, keyFields, sortedClaims, text } from "./order-schemas.ts";
 
-/** An asset that a person should hold, by its number or by the CRM's id of the instance. */
 const assetClaimSchema = z.union([
   z.strictObject({ assetNumber: identifier.describe("The number of the asset.") }),
   z.strictObject({ instanceId: identifier.describe("The CRM's id of the asset instance that an order brought.") }),

@@ -19,7 +19,6 @@ interface TreeFault {
 /** Real packages are a few levels deep. Far below the depth at which recursion over a payload would crash. */
 export const maxPackageDepth = 100;
 
-/** A message about a cycle names so many members. */
 const namedMembers = 10;
 
 type AssetInstance = Extract<Instance, { kind: "asset" }>;
@@ -31,10 +30,7 @@ const byId = (left: { id: string }, right: { id: string }): number =>
 const byCode = (left: { code: string }, right: { code: string }): number =>
   left.code < right.code ? -1 : left.code > right.code ? 1 : 0;
 
-/**
- * Builds assets with products and packages from flat instances. Lists are sorted by id, so that equal orders have equal
- * hashes. Returns all faults. The tree is usable only without faults. Does not recurse, so any depth and width is safe.
- */
+/** Sorted by id, so that equal orders have equal hashes. Unusable with faults. Never recurses: any depth is safe. */
 export function buildAssets<Passwords = string[]>(
   instances: readonly InstanceWith<Passwords>[],
 ): { assets: Asset<Passwords>[]; faults: TreeFault[] } {
@@ -273,7 +269,6 @@ function firstRepeated(values: readonly string[]): string | undefined {
   return undefined;
 }
 
-/** One fault per cycle, for the member with the smallest id. */
 function cyclesOf(packages: ReadonlyMap<string, PackageInstance>): TreeFault[] {
   const state = new Map<string, "open" | "closed">();
   const faults: TreeFault[] = [];
@@ -322,7 +317,6 @@ function firstTooDeep<Passwords>(asset: Asset<Passwords>): TreeFault | undefined
   return undefined;
 }
 
-/** An asset number belongs to one asset. */
 function repeatedNumbers(assets: ReadonlyMap<string, AssetInstance>): TreeFault[] {
   const owners = new Map<string, string>();
   const faults: TreeFault[] = [];
