@@ -1,8 +1,6 @@
-/** Query parameters that may carry a secret. */
 const secretName =
   /key(?!word)|token|secret|passw|pwd|credential|auth(?!or)|authori[sz]|(?:^|[^a-z])sig(?:nature)?(?![a-z])/iu;
 
-/** Always a secret, whatever the value looks like. */
 const surelySecret = /(?:token|secret|passw(?:or)?d|pwd|passphrase|credentials?|api[_-]?key)$/iu;
 
 export function isSecretParameter(name: string, value: string): boolean {
@@ -12,7 +10,6 @@ export function isSecretParameter(name: string, value: string): boolean {
 /** A part of a path that nobody types. It makes the address of a webhook secret. */
 const unguessable = /^(?=.*\d)(?=.*[A-Za-z])[\w~.-]{16,}$/u;
 
-/** Password, secret parameters and, for a webhook, the unguessable parts of the path. */
 export function secretsOfAddress(address: string, { isHook }: { isHook: boolean }): string[] {
   const base = "http://nowhere.invalid";
   if (!URL.canParse(address, base)) return [];

@@ -5,10 +5,9 @@ export type Json = null | boolean | number | string | Json[] | { [key: string]: 
 export type JsonObject = { [key: string]: Json | undefined };
 
 /**
- * Members in code-unit order, no white space, `undefined` members left out (after RFC 8785). Throws a TypeError for a
- * number that JSON cannot hold.
- *
- * Not the package canonicalize: it rejects half a surrogate pair, which raw records may have and stored hashes cover.
+ * Members in code-unit order, no white space, `undefined` left out (after RFC 8785). Throws a TypeError for NaN or
+ * Infinity. Not the package canonicalize: it rejects half a surrogate pair, which raw records may have and stored
+ * hashes cover.
  */
 export function canonicalJson(value: Json): string {
   return written(value, "");
@@ -51,11 +50,9 @@ function writtenMembers(value: JsonObject, before: string): string {
   return beginnings === firsts ? `${text}{}` : `${text}}`;
 }
 
-/** The member names of an object, and their positions in code-unit order. */
 interface Shape {
   names: readonly string[];
   places: readonly number[];
-  /** How a member begins, as the first one or a later one. */
   firsts: readonly string[];
   others: readonly string[];
 }
@@ -95,7 +92,6 @@ function sameNames(left: readonly string[], right: readonly string[]): boolean {
   return true;
 }
 
-/** Throws a SyntaxError. */
 export const parseJson: (text: string) => Json = JSON.parse;
 
 export function isJsonObject(value: Json | undefined): value is JsonObject;
@@ -121,7 +117,6 @@ export function sha256(text: string): string {
   return hash("sha256", text, "hex");
 }
 
-/** SHA-256 over the canonical JSON. */
 export function hashOf(value: Json): string {
   return sha256(canonicalJson(value));
 }
@@ -131,7 +126,6 @@ export function hasRepeatedMember(text: string, members: number): boolean {
   return countColons(text) !== members && countMembers(text) !== members;
 }
 
-/** Every member has a colon. Texts may contain more. */
 function countColons(text: string): number {
   let count = 0;
   for (let position = text.indexOf(":"); position !== -1; position = text.indexOf(":", position + 1)) count += 1;

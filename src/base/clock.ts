@@ -1,9 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
 
-/**
- * Passed in everywhere, so that tests control time. A stamp is `LedgerContext.now`, elapsed time is `monotonic`, and
- * what removes or ends something by time takes a `TrustedTime`.
- */
+/** Passed in everywhere for tests. Stamps are `LedgerContext.now`. Ends and removals by time need a `TrustedTime`. */
 export interface Clock {
   /** Epoch milliseconds, for storage and display. */
   now(): number;

@@ -6,17 +6,13 @@ export interface Cron {
   minutes: readonly number[];
   hours: readonly number[];
   daysOfMonth: ReadonlySet<number>;
-  /** The last day of any month (`L`). */
   lastDay: boolean;
   months: ReadonlySet<number>;
   /** 0 is Sunday. */
   weekdays: ReadonlySet<number>;
   /** Both day fields are restricted: a day fits if either does, as in every cron. */
   eitherDay: boolean;
-  /**
-   * The hour is `*`: the job runs at an interval, so fire times follow elapsed time through a clock change. Otherwise
-   * it runs once a day at each named time.
-   */
+  /** The hour is `*`: fire times follow elapsed time through a clock change. Else once a day at each named time. */
   interval: boolean;
 }
 

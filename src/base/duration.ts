@@ -7,7 +7,6 @@ export const durationSchema = z
   .string()
   .regex(/^\d{1,6}(?:ms|s|m|h|d)$/u, "expected a length of time such as 90m, 24h or 2d");
 
-/** For a text that fits `durationSchema`. */
 export function durationMs(text: string): number {
   const [, number, unit] = /^(\d+)([a-z]+)$/u.exec(text) ?? [];
   return Number(number) * (units[unit ?? ""] ?? Number.NaN);

@@ -1,4 +1,3 @@
-/** Exit codes of the command line. */
 export const exitCodes = {
   ok: 0,
   other: 1,
@@ -16,10 +15,7 @@ export const exitCodes = {
 
 export type ExitCode = (typeof exitCodes)[keyof typeof exitCodes];
 
-/**
- * For a person: what happened to which record (`message`), and what to do (`cure`). Printed without a stack trace. No
- * personal data, no secrets.
- */
+/** For a person: what happened (`message`), what to do (`cure`). No personal data, no secrets, no stack trace. */
 export class Problem extends Error {
   override readonly name = "Problem";
   /** Stable and dotted, such as `config.invalid`. */
@@ -45,7 +41,6 @@ export class Problem extends Error {
   }
 }
 
-/** Such as all mistakes of a configuration. */
 export class Problems extends Error {
   readonly problems: readonly Problem[];
 
@@ -55,12 +50,10 @@ export class Problems extends Error {
   }
 }
 
-/** An incomprehensible command. */
 export function usage(message: string, cure: string): Problem {
   return new Problem({ code: "usage", message, cure, exitCode: exitCodes.usage });
 }
 
-/** For an error that ended a command or a job early. */
 export function exitCodeOf(failure: unknown): ExitCode {
   if (failure instanceof Problems) return failure.problems[0]?.exitCode ?? exitCodes.other;
   return failure instanceof Problem ? failure.exitCode : exitCodes.other;
@@ -89,10 +82,8 @@ export function stackOf(thrown: unknown): string | undefined {
   return thrown instanceof Error ? thrown.stack : undefined;
 }
 
-/** Code of records that wait for a failed reading. */
 export const unreadable = "service.unreadable";
 
-/** For failures that the caller must handle. */
 export type Result<T, E> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly error: E };
 
 export function ok<T>(value: T): { readonly ok: true; readonly value: T } {

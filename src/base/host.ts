@@ -12,18 +12,12 @@ export interface Host {
 
 const clockSkewMs = 300_000;
 
-/**
- * File systems whose locks are local to the kernel: ext, xfs, btrfs, tmpfs, overlay, zfs, f2fs, bcachefs. Others may be
- * shared between computers, or lose a lock.
- */
+/** With locks local to the kernel: ext, xfs, btrfs, tmpfs, overlay, zfs, f2fs, bcachefs. Others may be shared. */
 const localFileSystems = new Set([
   0xef53, 0x58465342, 0x9123683e, 0x01021994, 0x794c7630, 0x2fc12fc1, 0xf2f52010, 0xca451a4e,
 ]);
 
-/**
- * `boot` differs for each start of a kernel, on all computers. A machine id is not enough: a copy of a disk has the
- * same one.
- */
+/** `boot` differs for each start of a kernel anywhere. A copied disk has the same machine id. */
 export function hostOf(boot: () => string | undefined): Host {
   return {
     clockSkewMs,

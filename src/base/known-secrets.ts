@@ -13,24 +13,19 @@ import {
   type Units,
 } from "./spelled-text.ts";
 
-/** In characters. */
 const shortestSecret = 4;
 
 /** A spelling with fewer letters and digits is searched exactly. */
 const shortestCore = 6;
 
 interface Needle {
-  /** Letters and digits, in lower case. */
   core: string;
-  /** The signs before and after the core. */
   before: string;
   after: string;
 }
 
 interface SecretForms {
-  /** Spellings with enough letters and digits. */
   needles: readonly Needle[];
-  /** Other spellings, whole and in lower case. */
   exact: readonly string[];
 }
 
@@ -52,10 +47,7 @@ function needleOf(text: string): Needle {
   return { core: coreOf({ text }).text, before, after };
 }
 
-/**
- * Hexadecimal, and the Base64 characters that depend only on the text: earlier bytes shift them by none, one or two
- * bytes.
- */
+/** Hex, and the Base64 characters that depend only on the text, after 0, 1 or 2 earlier bytes. */
 function packedForms(text: string): string[] {
   const bytes = Buffer.from(text, "utf8");
   const shifted = [0, 1, 2].map((before) => {
@@ -71,10 +63,8 @@ function unicodeEscaped(text: string): string {
     .join("");
 }
 
-/** Replaces a secret. */
 export const hiddenSecret = "[secret hidden]";
 
-/** Length of the letters and digits that the filter checks. */
 const gram = 5;
 /** A part of a secret is hidden from this length on, where a text may be cut. */
 const shortestPart = 8;
@@ -90,13 +80,12 @@ type Range = [from: number, to: number];
 type Part = "whole" | "half";
 
 /**
- * Removes every known secret from texts that come from outside: in any case, with signs between letters, in URL, JSON,
- * HTML, Base64 and hexadecimal spelling, and inside longer texts. The code that resolves or receives a secret adds it.
+ * Removes known secrets from outside texts. Finds them in any case, with signs in between, within longer texts, and
+ * encoded (URL, JSON, HTML, Base64, hex). Whoever resolves or receives a secret adds it.
  */
 export class KnownSecrets {
   readonly #lasting = new Map<string, SecretForms>();
   readonly #tokens = new Map<string, SecretForms>();
-  /** Whether a secret may begin with these letters and digits. */
   readonly #filter = new Uint8Array(1 << filterBits);
   #needles: Needle[] = [];
   #exact: string[] = [];
@@ -166,7 +155,6 @@ export class KnownSecrets {
     return this.record(value, use);
   }
 
-  /** `tree` for an object. */
   record(value: JsonObject, use: "data" | "words" = "data"): JsonObject {
     if (use === "data" && !this.#mayHoldInside(value)) return value;
     let isSame = true;
@@ -230,7 +218,6 @@ export class KnownSecrets {
     return this.#exact.some((secret) => folded.includes(secret));
   }
 
-  /** Also looks into numbers and member names. */
   #mayHoldInside(value: Json): boolean {
     if (typeof value === "string") return this.#mayHold(value);
     if (typeof value === "number") return this.#mayHold(String(value));
@@ -316,7 +303,6 @@ function isInNumber(text: string, [first, last]: readonly [first: number, last: 
   return (isDigit(first - 1) || isDigit(last + 1)) && /^\P{L}*$/u.test(text.slice(first, last + 1));
 }
 
-/** With the signs around the secret. */
 function rangeOf(
   core: Core,
   { text, from, to }: Units,

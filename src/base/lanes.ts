@@ -46,7 +46,7 @@ export function workInLanes<Item>(
       Promise.resolve(iterator.next()).then(came, fail);
     };
     const takesMore = (): boolean => !isOver && !isAsking && busy < lanes && underway < lanes + mostBeside;
-    /** Never throws: it is called in the middle of other work. */
+    /** Never throws: it runs in the middle of other work. */
     const goOn = (): void => {
       try {
         while (takesMore()) {
@@ -67,10 +67,7 @@ export function workInLanes<Item>(
   });
 }
 
-/**
- * Reads `lanes` items at once and yields in their order. After a failure no more items are read. The first error is
- * thrown.
- */
+/** Reads `lanes` items at once and yields in order. Throws the first error, then reads no more. */
 export async function* inOrder<Item, Value>(
   items: Iterable<Item>,
   lanes: number,

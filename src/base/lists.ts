@@ -4,7 +4,6 @@ export function grouped<Item>(items: readonly Item[], nameOf: (item: Item) => un
   return [...groups.values()].flatMap((own) => own.slice(0, 1).map((first): [Item, Item[]] => [first, own]));
 }
 
-/** Pairs items by position, up to the shorter list. */
 export function pairs<One, Other>(ones: readonly One[], others: readonly Other[]): [One, Other][] {
   return ones.flatMap((one, index) => others.slice(index, index + 1).map((other): [One, Other] => [one, other]));
 }

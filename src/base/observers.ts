@@ -3,7 +3,6 @@ export class Observers<Seen> {
   readonly #failed: (error: unknown) => void;
   readonly #listeners = new Set<(seen: Seen) => void>();
 
-  /** `failed` gets the error of a listener. */
   constructor(failed: (error: unknown) => void) {
     this.#failed = failed;
   }

@@ -15,7 +15,6 @@ import { spawnSync } from "node:child_process";
 import { dirname, resolve } from "node:path";
 import { exitCodes, Problem } from "./errors.ts";
 
-/** May read our files, besides the owner. */
 export interface ReadingGroup {
   name: string;
   id: number;
@@ -51,7 +50,6 @@ function groupFileText(): string {
   }
 }
 
-/** Groups of a directory service are not in the file. */
 function askedGroups(name: string): string {
   return spawnSync("getent", ["group", name], { encoding: "utf8", timeout: 5_000 }).stdout ?? "";
 }
@@ -96,7 +94,6 @@ export function isFolderOf(path: string, group: ReadingGroup | undefined): boole
   return (mode & 0o7777) === groupFolder && gid === group.id;
 }
 
-/** For a file that nobody writes any more. */
 export function keepReadOnly(path: string, group: ReadingGroup | undefined): void {
   keepPrivate(path, group);
   chmodSync(path, statSync(path).mode & 0o440);
@@ -104,10 +101,7 @@ export function keepReadOnly(path: string, group: ReadingGroup | undefined): voi
 
 const newFile = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL;
 
-/**
- * Only the owner and the group may read it. Returns the descriptor. Throws EEXIST if anything exists there, even a
- * link.
- */
+/** Only the owner and the group may read it. Returns the descriptor. Throws EEXIST, even for a link. */
 export function openNew(path: string, group?: ReadingGroup): number {
   const file = openSync(path, newFile, ownerFile);
   if (group === undefined) return file;

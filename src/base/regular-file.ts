@@ -21,7 +21,6 @@ export function openRegular(path: string, folder?: string): number {
   }
 }
 
-/** Throws like `openRegular`. */
 export function readRegular(path: string, folder?: string): Buffer {
   const file = openRegular(path, folder);
   try {

@@ -1,4 +1,3 @@
-/** A decoded text. Each character knows its origin. */
 export interface Units {
   text: string;
   /** For each character: the first position in the original text, and the position after the last. */
@@ -6,13 +5,11 @@ export interface Units {
   to: readonly number[];
 }
 
-/** Lower-case letters and digits, with the positions of their units. */
 export interface Core {
   text: string;
   at: readonly number[];
 }
 
-/** How often an escape may be escaped. */
 export const mostRounds = 4;
 
 const escapes =
@@ -78,7 +75,6 @@ export function decodedOnce({ text, from, to }: Units): Units | undefined {
   return { text: decoded, from: starts, to: ends };
 }
 
-/** `decodedOnce` for the text alone. */
 export function decodedText(text: string): string | undefined {
   if (text.search(escapes) < 0) return undefined;
   return text.replace(escapes, (...match: string[]) => characterOf(match));

@@ -1,9 +1,6 @@
 import type { Json } from "./canonical-json.ts";
 
-/**
- * Words of services and protocols. Any other word of a foreign text may be a name, so common names (max, will, grant,
- * long) are left out.
- */
+/** Words of protocols. Others may be names, so common names (max, will, grant, long) are left out. */
 const vocabulary: ReadonlySet<string> = new Set(
   `a about above absent accept accepted access account action active address after again all allow allowed already and
   another answer any api app application are argument array as asset assets assigned at authentication authorization
@@ -37,10 +34,7 @@ const vocabulary: ReadonlySet<string> = new Set(
 const shortNumber = /^\d{1,3}$/u;
 const left = "…";
 
-/**
- * Keeps only what surely names no person: words of protocols, short numbers, and `ours`, such as our field names. The
- * rest becomes an ellipsis. Empty if nothing useful is left.
- */
+/** Keeps words of protocols, short numbers and `ours` (our field names). The rest may name a person. May be empty. */
 export function toldWords(text: string, ours: ReadonlySet<string> = new Set()): string {
   const tokens = text.match(/[\p{L}\p{N}\p{M}_]+|[^\p{L}\p{N}\p{M}_]+/gu) ?? [];
   const isWord = (token: string): boolean => /[\p{L}\p{N}\p{M}_]/u.test(token);
@@ -64,10 +58,7 @@ export function toldWords(text: string, ours: ReadonlySet<string> = new Set()): 
 /** Also a name, but not in an OAuth code. */
 const ofCodes: ReadonlySet<string> = new Set(["grant"]);
 
-/**
- * Replaces words that could name a person. Undefined if the text does not look like a code: a short number, or at least
- * one word of a protocol.
- */
+/** Hides words that may name a person. Undefined unless it looks like a code: a number, or a protocol's word. */
 export function toldCode(text: string): string | undefined {
   if (!/^[\w.:-]{1,80}$/u.test(text)) return undefined;
   if (/^(?:0x[0-9a-f]{1,8}|[A-Z]{0,3}-?\d{1,6})$/iu.test(text)) return text;
@@ -81,12 +72,10 @@ export function toldCode(text: string): string | undefined {
     .replaceAll(/…(?:[^A-Za-z\d]*…)+/gu, left);
 }
 
-/** The words of `invalid_query` or `invalidQuery`. */
 function partsOf(text: string): string[] {
   return text.split(/[_.:-]|(?<=[a-z])(?=[A-Z])/u);
 }
 
-/** Names that a foreign text about this value may repeat. */
 export function namesIn(value: Json): ReadonlySet<string> {
   const names = new Set<string>();
   const visit = (item: Json | undefined): void => {

@@ -1,26 +1,21 @@
 /** From a Date header, in epoch milliseconds. */
 export interface ServiceTime {
   service: string;
-  /** The header plus the time since it was read. */
   time: number;
 }
 
 export interface ClockEvidence {
-  /** By this computer's clock. */
   now: number;
   /** The newest stamp of the ledger. 0: none. */
   newest: number;
-  /** From services that this command asked. */
   read: readonly ServiceTime[];
   /** The last times in the ledger. They count if this command asked no service. */
   kept: readonly ServiceTime[];
 }
 
-/** Why the clock is not trusted, with all compared times. */
 export interface ClockDoubt {
   message: string;
   cure: string;
-  /** No service could be reached for the time. */
   isServiceDown?: true;
 }
 
@@ -77,7 +72,6 @@ function doubtOf(evidence: ClockEvidence): ClockDoubt | undefined {
   return undefined;
 }
 
-/** A time read now is the present. A recorded time is past. */
 function isOther(now: number, time: number, isRead: boolean): boolean {
   return time - now > toleranceMs || (isRead && now - time > toleranceMs);
 }

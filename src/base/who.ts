@@ -3,12 +3,9 @@ import { userInfo } from "node:os";
 
 /** The same person has the same issuer and subject. Names do not count. */
 export interface Who {
-  /** For display. */
   name: string;
   way: "command" | "link" | "oidc" | "proxy";
-  /** An OpenID provider, a reverse proxy, or `thisMachine`. */
   issuer: string;
-  /** The person's id at the issuer. */
   subject: string;
 }
 
@@ -25,19 +22,16 @@ export function systemUser(): string {
 
 export type Identity = Omit<Who, "name">;
 
-/** The key for counts and data of a person. */
 export function identityKey({ issuer, subject }: Identity): string {
   return JSON.stringify([issuer, subject]);
 }
 
 const acting = new AsyncLocalStorage<Identity | undefined>();
 
-/** What `work` writes names this person. */
 export function actingAs<T>({ way, issuer, subject }: Identity, work: () => T): T {
   return acting.run({ way, issuer, subject }, work);
 }
 
-/** For later work of the person who acts now. */
 export function keepingWho<T>(work: () => T): () => T {
   const who = acting.getStore();
   return () => acting.run(who, work);
