@@ -1,19 +1,19 @@
 import { hash } from "node:crypto";
 
-/** What JSON can hold. `undefined` members are left out, as JSON.stringify does. */
+/** `undefined` members are left out, as by JSON.stringify. */
 export type Json = null | boolean | number | string | Json[] | { [key: string]: Json | undefined };
 export type JsonObject = { [key: string]: Json | undefined };
 
 /**
- * JSON with the members of every object in code-unit order, no white space and `undefined` members left out (after RFC
- * 8785), so that equal values have equal text and equal hashes. Throws a TypeError for a number that JSON cannot hold.
- * Not the package canonicalize: it refuses half a surrogate pair, which raw records may hold and stored hashes cover.
+ * Members in code-unit order, no white space, `undefined` left out (after RFC 8785). Throws a TypeError for NaN or
+ * Infinity. Not the package canonicalize: it rejects half a surrogate pair, which raw records may have and stored
+ * hashes cover.
  */
 export function canonicalJson(value: Json): string {
   return written(value, "");
 }
 
-/** A text with the canonical JSON of a value behind it: one text grows, none is put together from parts. */
+/** Appends to `before`: one growing text is faster than joined parts. */
 function written(value: Json, before: string): string {
   if (typeof value === "string") return before + JSON.stringify(value);
   if (value === null || typeof value === "boolean") return before + String(value);
@@ -33,7 +33,7 @@ function writtenList(list: readonly Json[], before: string): string {
   return `${text}]`;
 }
 
-/** Members are taken by their place: one by its name costs several times as much. */
+/** By position: access by name costs several times as much. */
 function writtenMembers(value: JsonObject, before: string): string {
   const { places, firsts, others } = shapeOf(Object.keys(value));
   const members = Object.values(value);
@@ -50,16 +50,14 @@ function writtenMembers(value: JsonObject, before: string): string {
   return beginnings === firsts ? `${text}{}` : `${text}}`;
 }
 
-/** The names of an object's members as they stand in it, and in code-unit order where each of them stands. */
 interface Shape {
   names: readonly string[];
   places: readonly number[];
-  /** How each begins its member, as the first one of the text and as another one. */
   firsts: readonly string[];
   others: readonly string[];
 }
 
-/** The last shapes for each number of members, newest last: the objects of a program have few. */
+/** By number of members, the newest last. A program has few shapes. */
 const lastShapes: Shape[][] = [];
 const mostMembers = 100;
 const mostShapes = 8;
@@ -94,51 +92,47 @@ function sameNames(left: readonly string[], right: readonly string[]): boolean {
   return true;
 }
 
-/** Reads JSON. Throws a SyntaxError for what is none. */
 export const parseJson: (text: string) => Json = JSON.parse;
 
-/** Whether something is an object with members: neither null nor a list. */
 export function isJsonObject(value: Json | undefined): value is JsonObject;
 export function isJsonObject(value: unknown): value is Record<string, unknown>;
 export function isJsonObject(value: unknown): boolean {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** Reads JSON that has to be an object. Throws a TypeError for anything else. */
+/** Throws a TypeError unless the JSON is an object. */
 export function parseJsonObject(text: string): JsonObject {
   const value = parseJson(text);
   if (isJsonObject(value)) return value;
   throw new TypeError("it is no JSON object");
 }
 
-/** Plain data as JSON. Members that JSON cannot hold are left out. */
+/** Members that JSON cannot hold are left out. */
 export function toJson(value: unknown): Json {
   return parseJson(JSON.stringify(value));
 }
 
-/** SHA-256 of a text (UTF-8), 64 lower-case hex characters. */
+/** 64 lower-case hex characters. */
 export function sha256(text: string): string {
   return hash("sha256", text, "hex");
 }
 
-/** SHA-256 over the canonical JSON of a value. */
 export function hashOf(value: Json): string {
   return sha256(canonicalJson(value));
 }
 
-/** Whether a JSON text has more members than the value that was parsed from it. */
+/** `members`: the number of members of the parsed value. */
 export function hasRepeatedMember(text: string, members: number): boolean {
   return countColons(text) !== members && countMembers(text) !== members;
 }
 
-/** Every member has a colon; there can be more of them, inside texts. */
 function countColons(text: string): number {
   let count = 0;
   for (let position = text.indexOf(":"); position !== -1; position = text.indexOf(":", position + 1)) count += 1;
   return count;
 }
 
-/** Colons outside texts, one for each member as written. The text is known to be JSON. */
+/** Colons outside of texts. The text must be valid JSON. */
 function countMembers(text: string): number {
   let count = 0;
   let quote = text.indexOf('"');

@@ -1,16 +1,12 @@
 import { setTimeout as delay } from "node:timers/promises";
 
-/**
- * The two clocks of the program. Passed in everywhere, so that a test can own time. There are three kinds of time: a
- * stamp says when something was written down (`LedgerContext.now`); what has elapsed is by `monotonic`; whatever is
- * removed or ended by time takes a `TrustedTime`.
- */
+/** Passed in everywhere for tests. Stamps are `LedgerContext.now`. Ends and removals by time need a `TrustedTime`. */
 export interface Clock {
-  /** Wall clock, epoch milliseconds UTC: for what is stored and shown. */
+  /** Epoch milliseconds, for storage and display. */
   now(): number;
-  /** Monotonic milliseconds: for deadlines and back-off, unmoved by a clock that jumps. */
+  /** Milliseconds, for deadlines and back-off. Ignores changes of the wall clock. */
   monotonic(): number;
-  /** Resolves after `ms`; rejects with the signal's reason when it is aborted first. */
+  /** Throws the signal's reason if it is aborted first. */
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
 }
 
@@ -20,10 +16,10 @@ export const systemClock: Clock = {
   sleep: (ms, signal) => delay(ms, undefined, signal === undefined ? {} : { signal }),
 };
 
-/** The instant that was written last: within a millisecond it is asked for many times. */
+/** The same millisecond is often formatted many times. */
 let last = { epochMs: 0, text: new Date(0).toISOString() };
 
-/** Epoch milliseconds as an ISO instant in UTC, the form in which times are stored. */
+/** An ISO instant in UTC, as times are stored. */
 export function toInstant(epochMs: number): string {
   if (last.epochMs !== epochMs) last = { epochMs, text: new Date(epochMs).toISOString() };
   return last.text;

@@ -1,28 +1,22 @@
 import { validateDetailed } from "node-cron";
 import { failed, ok, type Result } from "./errors.ts";
 
-/** A cron expression taken apart: which minutes, hours, days and months it names. */
 export interface Cron {
-  /** The expression as it was written. */
   text: string;
   minutes: readonly number[];
   hours: readonly number[];
   daysOfMonth: ReadonlySet<number>;
-  /** The last day of the month, whichever it is (`L`). */
   lastDay: boolean;
   months: ReadonlySet<number>;
   /** 0 is Sunday. */
   weekdays: ReadonlySet<number>;
-  /** Both day fields restricted: a day fits when either does, as in every cron. */
+  /** Both day fields are restricted: a day fits if either does, as in every cron. */
   eitherDay: boolean;
-  /**
-   * The hour field is `*`: the job runs all day at an interval, so its fire times go by elapsed time through a change
-   * of clocks. Otherwise it runs at named times of day, each of them once a day.
-   */
+  /** The hour is `*`: fire times follow elapsed time through a clock change. Else once a day at each named time. */
   interval: boolean;
 }
 
-/** Reads `minute hour day-of-month month weekday`. The error is a text for the person who wrote the expression. */
+/** Reads `minute hour day-of-month month weekday`. The error is for the person who wrote it. */
 export function parseCron(text: string): Result<Cron, string> {
   const parts = text.trim().split(/\s+/u);
   if (parts.length !== 5) {

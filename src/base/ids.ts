@@ -1,14 +1,14 @@
 import { randomBytes } from "node:crypto";
 
-/** Source of randomness, passed in so that a seeded run repeats exactly. */
+/** Passed in, so that a seeded run repeats exactly. */
 export interface Randomness {
-  /** `length` random bytes as lower-case hex (twice as many characters). */
+  /** `length` bytes as lower-case hex, twice as many characters. */
   hex(length: number): string;
-  /** A number in [0, 1). */
+  /** In [0, 1). */
   fraction(): number;
 }
 
-/** Random bytes that are drawn from the system at once: asking for each few of them costs more than they do. */
+/** Bytes requested from the system at once: small requests cost more. */
 const drawnAtOnce = 4096;
 let drawn = Buffer.alloc(0);
 let used = 0;
@@ -26,12 +26,12 @@ export const systemRandomness: Randomness = {
   fraction: () => Math.random(),
 };
 
-/** Makes ids that sort in the order they were made, also within one millisecond. */
+/** Ids sort in the order of creation, also within one millisecond. */
 export interface Ids {
   next(prefix: string): string;
 }
 
-/** An id that sorts after the newest one, also where the clock was set back since that was made. */
+/** Sorts after the newest id even if the clock was set back. */
 export function sortedAfter(id: string, newest: string | undefined): string {
   if (newest === undefined || id > newest) return id;
   const start = newest.indexOf("_") + 1;
@@ -40,13 +40,11 @@ export function sortedAfter(id: string, newest: string | undefined): string {
   return `${newest.slice(0, start)}${(time + 1).toString(36).padStart(timeLength, "0")}${id.slice(start + timeLength)}`;
 }
 
-/** Characters of the time in an id. */
 const timeLength = 9;
 
 /**
- * Ids of the form `op_0mb3k2x9v-0001-7f3a9c`: time in base 36, a counter within the millisecond, random tail.
- * A clock that goes back does not make an id that sorts before an earlier one. Not ULID or UUIDv7: those would sort
- * among the ids that are in ledgers already by another rule, and `sortedAfter` reads the time of the newest of these.
+ * `op_0mb3k2x9v-0001-7f3a9c` without the dashes: time in base 36, a counter, a random tail. Sorts in order even if the
+ * clock goes back. Not ULID or UUIDv7: ledgers already have ids of this form, and `sortedAfter` reads their time.
  */
 export function createIds(now: () => number, random: Randomness): Ids {
   let last = 0;

@@ -13,30 +13,23 @@ import {
   type Units,
 } from "./spelled-text.ts";
 
-/** Fewest characters of a secret that is looked for. */
 const shortestSecret = 4;
 
-/** Fewest letters and digits by which a spelling is known among other texts. */
+/** A spelling with fewer letters and digits is searched exactly. */
 const shortestCore = 6;
 
-/** By what a spelling is found. */
 interface Needle {
-  /** Its letters and digits, in small letters. */
   core: string;
-  /** The signs before the first and behind the last of them. */
   before: string;
   after: string;
 }
 
-/** The spellings of a secret. */
 interface SecretForms {
-  /** Of spellings that have enough letters and digits. */
   needles: readonly Needle[];
-  /** Whole spellings, in small letters, where they have not. */
   exact: readonly string[];
 }
 
-/** How a secret may be spelled in a text, beside what `decodedOnce` undoes. */
+/** Spellings besides those that `decodedOnce` decodes. */
 function secretForms(secret: string): SecretForms {
   const trimmed = secret.replace(/^\uFEFF/u, "").trim();
   const spelled = [trimmed, decodedOnce(plainUnits(trimmed))?.text ?? trimmed];
@@ -54,10 +47,7 @@ function needleOf(text: string): Needle {
   return { core: coreOf({ text }).text, before, after };
 }
 
-/**
- * The text in hexadecimal digits, and the characters of Base64 that depend on it alone: what stands before it, such as
- * the user of a log-in, shifts them by none, one or two bytes.
- */
+/** Hex, and the Base64 characters that depend only on the text, after 0, 1 or 2 earlier bytes. */
 function packedForms(text: string): string[] {
   const bytes = Buffer.from(text, "utf8");
   const shifted = [0, 1, 2].map((before) => {
@@ -73,40 +63,35 @@ function unicodeEscaped(text: string): string {
     .join("");
 }
 
-/** What stands in the place of a secret. */
 export const hiddenSecret = "[secret hidden]";
 
-/** Letters and digits by which a text is looked through at first. */
 const gram = 5;
-/** Fewest letters and digits of a part of a secret that is hidden where a text may have been cut. */
+/** A part of a secret is hidden from this length on, where a text may be cut. */
 const shortestPart = 8;
 const shortestEnd = 6;
-/** So many tokens are remembered that services gave us: those that were used last. */
+/** The tokens that were used last. */
 const mostTokens = 128;
-/** Of so many places in the filter a hundred spellings take few, and hardly a text is looked at twice. */
+/** A hundred spellings set few of these bits, so few texts need a second look. */
 const filterBits = 18;
 
-/** Where a secret stands in a text: from the first character to the one behind the last. */
 type Range = [from: number, to: number];
 
-/** Which part of a secret counts: only all of it; or, in words that somebody may have cut, half of it too. */
+/** In words that somebody may have cut, half a secret counts too. */
 type Part = "whole" | "half";
 
 /**
- * Every secret that this process knows, and the one way to remove them from texts that come from outside. A secret is
- * found in any case, with any signs between its letters, in URL, JSON, HTML, Base64 and hexadecimal spelling, and inside
- * longer texts such as an address. The code that resolves or receives a secret adds it.
+ * Removes known secrets from outside texts. Finds them in any case, with signs in between, within longer texts, and
+ * encoded (URL, JSON, HTML, Base64, hex). Whoever resolves or receives a secret adds it.
  */
 export class KnownSecrets {
   readonly #lasting = new Map<string, SecretForms>();
   readonly #tokens = new Map<string, SecretForms>();
-  /** Whether a secret may begin with these five letters and digits. */
   readonly #filter = new Uint8Array(1 << filterBits);
   #needles: Needle[] = [];
   #exact: string[] = [];
   #grams: Map<string, { needle: Needle; at: number }[]> | undefined;
 
-  /** A secret of the configuration. One of less than four characters would hide half of every text. */
+  /** A secret of the configuration. Fewer than four characters would hide half of every text. */
   add(secret: string): void {
     if (this.#lasting.has(secret) || secret.trim().length < shortestSecret) return;
     this.#tokens.delete(secret);
@@ -114,7 +99,7 @@ export class KnownSecrets {
     this.#changed();
   }
 
-  /** A token or the number of a session, which a service gave us. Whoever uses one adds it again. */
+  /** A token or a session number from a service. Each user adds it again, because only the last ones are kept. */
   addToken(token: string): void {
     if (this.#lasting.has(token) || token.trim().length < shortestSecret) return;
     const forms = this.#tokens.get(token);
@@ -139,30 +124,25 @@ export class KnownSecrets {
     }
   }
 
-  /** Whether a text holds a secret. */
   isIn(text: string): boolean {
     return this.#mayHold(text) && this.#ranges(text, "whole").length > 0;
   }
 
-  /** Whether any text of a value, or the name of a member, holds a secret. */
+  /** In any text, number or member name. */
   isInTree(value: Json): boolean {
     return this.#mayHoldInside(value) && this.tree(value) !== value;
   }
 
-  /** A text of a record without secrets. */
   data(text: string): string {
     return this.#without(text, "whole");
   }
 
-  /** Words for people without secrets, and without halves of one that was cut. */
+  /** Also removes halves of a secret that was cut. */
   words(text: string): string {
     return this.#without(text, "half");
   }
 
-  /**
-   * A value without the secrets that its texts, numbers and names hold; the value itself where it holds none. `words`:
-   * it is told and not worked with.
-   */
+  /** Returns the same value if it has no secret. `words`: for display only. */
   tree(value: Json, use: "data" | "words" = "data"): Json {
     const part = use === "data" ? "whole" : "half";
     if (typeof value === "string") return this.#without(value, part);
@@ -175,7 +155,6 @@ export class KnownSecrets {
     return this.record(value, use);
   }
 
-  /** The same of an object, which stays one. */
   record(value: JsonObject, use: "data" | "words" = "data"): JsonObject {
     if (use === "data" && !this.#mayHoldInside(value)) return value;
     let isSame = true;
@@ -188,7 +167,7 @@ export class KnownSecrets {
     return isSame ? value : Object.fromEntries(members);
   }
 
-  /** A problem whose texts hold no secret. What else was thrown comes back as it is. */
+  /** Other errors are returned as they are. */
   problem<Thrown>(thrown: Thrown): Thrown | Problem {
     if (!(thrown instanceof Problem)) return thrown;
     const { code, exitCode } = thrown;
@@ -212,10 +191,7 @@ export class KnownSecrets {
     return clean + text.slice(from);
   }
 
-  /**
-   * Whether a text is worth a closer look: most texts are ids and names that hold nothing. Says yes where that could be
-   * wrong.
-   */
+  /** A fast check, because most texts have no secret. True if in doubt. */
   #mayHold(text: string): boolean {
     const filter = this.#filter;
     for (let round = 0, decoded: string | undefined = text; decoded !== undefined && round < mostRounds; round += 1) {
@@ -242,7 +218,6 @@ export class KnownSecrets {
     return this.#exact.some((secret) => folded.includes(secret));
   }
 
-  /** The same of a value, its texts, numbers and names. */
   #mayHoldInside(value: Json): boolean {
     if (typeof value === "string") return this.#mayHold(value);
     if (typeof value === "number") return this.#mayHold(String(value));
@@ -273,7 +248,7 @@ export class KnownSecrets {
     return ranges;
   }
 
-  /** Runs of letters and digits that are half of a secret, or its beginning at the end of the text. */
+  /** Half of a secret, or its beginning at the end of the text. */
   #parts(core: Core, units: Units): Range[] {
     const ranges: Range[] = [];
     const grams = (this.#grams ??= gramsOf(this.#needles));
@@ -322,13 +297,12 @@ function gramsOf(needles: readonly Needle[]): Map<string, { needle: Needle; at: 
   return grams;
 }
 
-/** Whether digits are a part of a longer number, such as an id, which says nothing of a secret of digits alone. */
+/** Digits within a longer number, such as an id, are no sign of a secret of digits. */
 function isInNumber(text: string, [first, last]: readonly [first: number, last: number]): boolean {
   const isDigit = (at: number): boolean => /\d/u.test(text[at] ?? "");
   return (isDigit(first - 1) || isDigit(last + 1)) && /^\P{L}*$/u.test(text.slice(first, last + 1));
 }
 
-/** With the signs that the secret begins and ends with. */
 function rangeOf(
   core: Core,
   { text, from, to }: Units,

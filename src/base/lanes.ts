@@ -1,11 +1,10 @@
-/** While this many pieces of work run beside the lanes, no lane begins another. */
+/** No lane begins more work while so many works continue beside the lanes. */
 export const mostBeside = 200;
 
 /**
- * Works on `items`, which come in pages, in `lanes` lanes. The next item is taken when a lane is free: its last work
- * ended or called `free`. Work that called `free` goes on beside the next item, up to `mostBeside`. Without that limit,
- * work that calls no service would all begin before the first of it ends. After `stopped` or an error, no item is taken.
- * The first error is thrown at once. This answers when all work that began has ended.
+ * Works on pages of `items` in `lanes` lanes. A lane is free when its work ended or called `free`. Such work continues
+ * beside the lanes, up to `mostBeside`: without this limit, work without calls would all begin at once. After `stopped`
+ * or an error no item is taken. The first error is thrown at once. Otherwise this resolves when all work ended.
  */
 export function workInLanes<Item>(
   pages: AsyncIterable<readonly Item[]> | Iterable<readonly Item[]>,
@@ -47,7 +46,7 @@ export function workInLanes<Item>(
       Promise.resolve(iterator.next()).then(came, fail);
     };
     const takesMore = (): boolean => !isOver && !isAsking && busy < lanes && underway < lanes + mostBeside;
-    /** Begins as much as there are lanes for. Throws nothing: it is called in the middle of other work. */
+    /** Never throws: it runs in the middle of other work. */
     const goOn = (): void => {
       try {
         while (takesMore()) {
@@ -68,10 +67,7 @@ export function workInLanes<Item>(
   });
 }
 
-/**
- * What `read` gives of each item, in the order of the items, of which `lanes` are read at once. Nothing more is read
- * once one failed; the first error is thrown.
- */
+/** Reads `lanes` items at once and yields in order. Throws the first error, then reads no more. */
 export async function* inOrder<Item, Value>(
   items: Iterable<Item>,
   lanes: number,
@@ -80,7 +76,7 @@ export async function* inOrder<Item, Value>(
   const asked: Promise<Value>[] = [];
   for (const item of items) {
     const reading = read(item);
-    // One that fails is told of when it is its turn, or not at all where an earlier one has failed.
+    // A failure is thrown in its turn, or not at all after an earlier one.
     reading.catch(() => {});
     asked.push(reading);
     const first = asked.length < lanes ? undefined : asked.shift();

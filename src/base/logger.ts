@@ -4,10 +4,7 @@ import type { KnownSecrets } from "./known-secrets.ts";
 
 export type Logger = PinoLogger;
 
-/**
- * Keys whose values never reach a log line, at the top of the bound fields or one level down. The last line of defence:
- * events pick their fields.
- */
+/** Never logged, at the top of the fields or one level down. The last defence: events choose their fields. */
 const neverLogged = [
   "authorization",
   "Authorization",
@@ -29,12 +26,11 @@ const neverLogged = [
   "userName",
 ];
 
-/** A logger of JSON lines on `destination` (stderr by default). Times are ISO instants in UTC. */
+/** JSON lines, by default to stderr. Times are ISO instants in UTC. */
 export function createLogger(options: {
   level: string;
   destination?: DestinationStream | undefined;
   now?: () => number;
-  /** What no line may hold. */
   known?: KnownSecrets | undefined;
 }): Logger {
   const { known } = options;
@@ -60,7 +56,7 @@ function cleanFields(fields: Record<string, unknown>, known: KnownSecrets): Reco
   );
 }
 
-/** Where nobody reads any more, such as a terminal that was closed, lines are lost and nothing ends because of it. */
+/** If nobody reads stderr any more, lines are lost and the program continues. */
 function stderr(): DestinationStream {
   const destination = pino.destination({ fd: 2, sync: true });
   destination.on("error", () => {});

@@ -15,7 +15,6 @@ import { spawnSync } from "node:child_process";
 import { dirname, resolve } from "node:path";
 import { exitCodes, Problem } from "./errors.ts";
 
-/** The group that may read what the program writes, beside the owner. */
 export interface ReadingGroup {
   name: string;
   id: number;
@@ -24,13 +23,10 @@ export interface ReadingGroup {
 const ownerFile = 0o600;
 const groupFile = 0o640;
 const ownerFolder = 0o700;
-/** With the set-group bit, so that what is made inside belongs to the group too. */
+/** With the set-group bit, so that new files inside belong to the group. */
 const groupFolder = 0o2750;
 
-/**
- * Finds the group of `ledger.group` in /etc/group, or where else the system keeps its groups. Throws a Problem with
- * exit code 78.
- */
+/** Looks in /etc/group and other sources of groups. Throws a Problem (exit code 78). */
 export function groupNamed(name: string): ReadingGroup {
   const isPlain = /^[A-Za-z0-9_.][A-Za-z0-9_.@-]*$/u.test(name);
   const id = isPlain ? (idIn(groupFileText(), name) ?? idIn(askedGroups(name), name)) : undefined;
@@ -54,7 +50,6 @@ function groupFileText(): string {
   }
 }
 
-/** Groups of a directory service are not in the file. */
 function askedGroups(name: string): string {
   return spawnSync("getent", ["group", name], { encoding: "utf8", timeout: 5_000 }).stdout ?? "";
 }
@@ -65,19 +60,16 @@ function idIn(text: string, name: string): number | undefined {
   return id === undefined || !/^\d+$/u.test(id) ? undefined : Number(id);
 }
 
-/**
- * Makes a folder and those above it that are missing, for the owner and the group alone. Folders that are there stay as
- * they are.
- */
+/** Makes missing folders, for the owner and the group alone. Existing folders are unchanged. */
 export function makePrivateFolder(path: string, group: ReadingGroup | undefined): void {
-  // One by one: where a file system makes none, as that of /proc, making all of them at once never comes to an end.
+  // One by one: in /proc, making all at once never ends.
   const missing: string[] = [];
   for (let folder = resolve(path); !isFolder(folder); folder = dirname(folder)) missing.unshift(folder);
   for (const folder of missing) {
     try {
       mkdirSync(folder, { mode: ownerFolder });
     } catch (error) {
-      // Somebody else made it meanwhile, or it is no folder.
+      // Somebody else made it meanwhile, or it is not a folder.
       if (!isFolder(folder)) throw error;
       continue;
     }
@@ -89,21 +81,19 @@ function isFolder(path: string): boolean {
   return statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
 }
 
-/** Lets the owner, and the group if there is one, into a folder of the program's own, and nobody else. */
+/** Restricts one of our own folders to the owner and the group. */
 export function keepFolderPrivate(path: string, group: ReadingGroup | undefined): void {
   if (isFolderOf(path, group)) return;
   if (group === undefined) chmodSync(path, ownerFolder);
   else giveTo(path, group, groupFolder);
 }
 
-/** Whether a folder is for the owner, and the group if there is one, and for nobody else. */
 export function isFolderOf(path: string, group: ReadingGroup | undefined): boolean {
   const { mode, gid } = statSync(path);
   if (group === undefined) return (mode & 0o777) === ownerFolder;
   return (mode & 0o7777) === groupFolder && gid === group.id;
 }
 
-/** Lets the owner, and the group if there is one, read a file that nobody writes any more. */
 export function keepReadOnly(path: string, group: ReadingGroup | undefined): void {
   keepPrivate(path, group);
   chmodSync(path, statSync(path).mode & 0o440);
@@ -111,10 +101,7 @@ export function keepReadOnly(path: string, group: ReadingGroup | undefined): voi
 
 const newFile = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL;
 
-/**
- * Makes a file that nobody but the owner, and the group if there is one, may read, and gives its descriptor. Throws
- * EEXIST where anything is there already, also a link.
- */
+/** Only the owner and the group may read it. Returns the descriptor. Throws EEXIST, even for a link. */
 export function openNew(path: string, group?: ReadingGroup): number {
   const file = openSync(path, newFile, ownerFile);
   if (group === undefined) return file;
@@ -128,9 +115,7 @@ export function openNew(path: string, group?: ReadingGroup): number {
   }
 }
 
-/**
- * Makes an empty file that nobody else may read, before anything is written into it. False where one is there already.
- */
+/** Nobody else may read it, even before it has content. False if a file exists. */
 export function createPrivateFile(path: string): boolean {
   try {
     closeSync(openNew(path));
@@ -141,10 +126,7 @@ export function createPrivateFile(path: string): boolean {
   }
 }
 
-/**
- * Lets the owner, and the group if there is one, read a file, and nobody else. Nothing is done to a file that is not
- * there.
- */
+/** Restricts a file to the owner and the group. Does nothing if it is missing. */
 export function keepPrivate(path: string, group: ReadingGroup | undefined): void {
   const now = statSync(path, { throwIfNoEntry: false });
   if (now === undefined || !now.isFile()) return;
@@ -194,7 +176,7 @@ function closeToOthers(path: string, mode: number): void {
   }
 }
 
-/** Has what was written into a file, or the names in a folder, on the disk when it returns. */
+/** When this returns, a file's content or a folder's names are on disk. */
 export function flushFile(path: string): void {
   const file = openSync(path, "r");
   try {

@@ -1,13 +1,12 @@
 import { closeSync, constants, fstatSync, openSync, readFileSync, realpathSync, statSync } from "node:fs";
 import { dirname, isAbsolute, relative, sep } from "node:path";
 
-/** A file that is there and is not read; the message says why: "it is no regular file". */
+/** The message says why: "it is no regular file". */
 export class UnfitFile extends Error {}
 
 /**
- * Opens a regular file for reading and gives its descriptor. A pipe or a device is refused at once: opening it could
- * wait for ever. With a `folder`, a link that leads out of it is refused; the folder itself may be a link. Throws
- * UnfitFile or the error of the file system.
+ * Returns the descriptor. Rejects a pipe or a device, because opening it could wait forever. Rejects links that lead
+ * out of `folder`, which may itself be a link. Throws UnfitFile or a file system error.
  */
 export function openRegular(path: string, folder?: string): number {
   const file = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOCTTY);
@@ -22,7 +21,6 @@ export function openRegular(path: string, folder?: string): number {
   }
 }
 
-/** The bytes of a regular file. Throws as `openRegular` does. */
 export function readRegular(path: string, folder?: string): Buffer {
   const file = openRegular(path, folder);
   try {
@@ -32,7 +30,7 @@ export function readRegular(path: string, folder?: string): Buffer {
   }
 }
 
-/** A path that names a file outside of the folder, as `../done/x.ok` does, may name it in that place alone. */
+/** A path outside of the folder, such as `../done/x.ok`, must stay in its own folder. */
 function isInside(file: number, path: string, folder: string): boolean {
   const real = realpathSync(path);
   const around = realpathSync(isBelow(path, folder) ? folder : dirname(path));

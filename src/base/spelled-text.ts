@@ -1,18 +1,15 @@
-/** A text after some escapes were taken out of it; each character knows where it came from. */
 export interface Units {
   text: string;
-  /** By character: the first place of the text as it was that it stands for, and the place behind the last. */
+  /** For each character: the first position in the original text, and the position after the last. */
   from: readonly number[];
   to: readonly number[];
 }
 
-/** Letters and digits of a text in small letters, each with the place of its unit. */
 export interface Core {
   text: string;
   at: readonly number[];
 }
 
-/** So often an escape may be escaped. */
 export const mostRounds = 4;
 
 const escapes =
@@ -20,23 +17,23 @@ const escapes =
 const named: Readonly<Record<string, string>> = { amp: "&", lt: "<", gt: ">", quot: '"', apos: "'" };
 const controls: Readonly<Record<string, string>> = { b: "\b", f: "\f", n: "\n", r: "\r", t: "\t" };
 
-/** By character code: 1 to 36 for digits and Latin letters in any case, 0 for everything else. */
+/** By character code: 1 to 36 for digits and Latin letters in any case, else 0. */
 const folds = Uint8Array.from({ length: 128 }, (_, code) => {
   const digit = /[0-9a-z]/u.exec(String.fromCharCode(code).toLowerCase())?.[0];
   return digit === undefined ? 0 : Number.parseInt(digit, 36) + 1;
 });
 
-/** A text in small letters, of the same length: the only letter that grows is the Turkish I with a dot. */
+/** Keeps the length: only the Turkish I with a dot would grow. */
 export function inSmallLetters(text: string): string {
   return text.replaceAll("\u0130", "i").toLowerCase();
 }
 
-/** The number of a Latin letter or digit, the same in any case; 0 for everything else. */
+/** 0 unless it is a Latin letter or a digit. */
 export function foldOf(code: number): number {
   return code < 128 ? (folds[code] ?? 0) : 0;
 }
 
-/** Whether an escape of an address, of JSON or of HTML may begin there: not in "Smith & Co" or in "100 %". */
+/** An escape of a URL, JSON or HTML may begin here. Not in "Smith & Co" or "100 %". */
 export function beginsEscape(text: string, at: number): boolean {
   const code = text.charCodeAt(at);
   if (code === 0x5c) return true;
@@ -50,7 +47,7 @@ export function plainUnits(text: string): Units {
   return { text, from, to: from.map((index) => index + 1) };
 }
 
-/** Without the outermost escapes; undefined where there are none. What is no escape stays as it is. */
+/** Without the outermost escapes. Undefined if there are none. */
 export function decodedOnce({ text, from, to }: Units): Units | undefined {
   let decoded = "";
   const starts: number[] = [];
@@ -78,7 +75,6 @@ export function decodedOnce({ text, from, to }: Units): Units | undefined {
   return { text: decoded, from: starts, to: ends };
 }
 
-/** The same as a text; undefined where there are no escapes. */
 export function decodedText(text: string): string | undefined {
   if (text.search(escapes) < 0) return undefined;
   return text.replace(escapes, (...match: string[]) => characterOf(match));

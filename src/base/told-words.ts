@@ -1,9 +1,6 @@
 import type { Json } from "./canonical-json.ts";
 
-/**
- * Words with which services and protocols say what is wrong. Whatever else somebody else's text holds may be a name, so
- * common given names and family names (max, will, grant, long) are not among them.
- */
+/** Words of protocols. Others may be names, so common names (max, will, grant, long) are left out. */
 const vocabulary: ReadonlySet<string> = new Set(
   `a about above absent accept accepted access account action active address after again all allow allowed already and
   another answer any api app application are argument array as asset assets assigned at authentication authorization
@@ -33,14 +30,11 @@ const vocabulary: ReadonlySet<string> = new Set(
   temporarily temporary throttled unavailable year years you your zero zone`.split(/\s+/u),
 );
 
-/** So many digits are a count or a place, and no part of somebody's number. */
+/** A count or a position, not part of a phone number. */
 const shortNumber = /^\d{1,3}$/u;
 const left = "…";
 
-/**
- * What of somebody else's words surely is of no person: words of protocols, short numbers, and `ours`, which the program
- * or its settings said first, such as names of fields. All else becomes an ellipsis; empty where nothing telling is left.
- */
+/** Keeps words of protocols, short numbers and `ours` (our field names). The rest may name a person. May be empty. */
 export function toldWords(text: string, ours: ReadonlySet<string> = new Set()): string {
   const tokens = text.match(/[\p{L}\p{N}\p{M}_]+|[^\p{L}\p{N}\p{M}_]+/gu) ?? [];
   const isWord = (token: string): boolean => /[\p{L}\p{N}\p{M}_]/u.test(token);
@@ -61,18 +55,15 @@ export function toldWords(text: string, ours: ReadonlySet<string> = new Set()): 
     .trim();
 }
 
-/** Is a name too, but not in a code of OAuth. */
+/** Also a name, but not in an OAuth code. */
 const ofCodes: ReadonlySet<string> = new Set(["grant"]);
 
-/**
- * The words of an error code that cannot name a person, with an ellipsis for the others. Undefined if the text does not
- * look like a code: a short number, or words with at least one word of a protocol.
- */
+/** Hides words that may name a person. Undefined unless it looks like a code: a number, or a protocol's word. */
 export function toldCode(text: string): string | undefined {
   if (!/^[\w.:-]{1,80}$/u.test(text)) return undefined;
   if (/^(?:0x[0-9a-f]{1,8}|[A-Z]{0,3}-?\d{1,6})$/iu.test(text)) return text;
   if (!partsOf(text).some((part) => vocabulary.has(part.toLowerCase()))) return undefined;
-  // Short numbers beside each other may be a phone number in groups.
+  // Short numbers beside each other may be a grouped phone number.
   if (/\d[^A-Za-z\d]+\d/u.test(text)) return undefined;
   const isTold = (part: string): boolean =>
     vocabulary.has(part.toLowerCase()) || ofCodes.has(part.toLowerCase()) || shortNumber.test(part);
@@ -81,12 +72,10 @@ export function toldCode(text: string): string | undefined {
     .replaceAll(/…(?:[^A-Za-z\d]*…)+/gu, left);
 }
 
-/** The words of a name such as `invalid_query` or `invalidQuery`. */
 function partsOf(text: string): string[] {
   return text.split(/[_.:-]|(?<=[a-z])(?=[A-Z])/u);
 }
 
-/** The names of all members of a value: what was sent, of which somebody else's words may repeat the names. */
 export function namesIn(value: Json): ReadonlySet<string> {
   const names = new Set<string>();
   const visit = (item: Json | undefined): void => {

@@ -1,39 +1,30 @@
-/** What a service says the time is, by its Date header. Epoch milliseconds. */
+/** From a Date header, in epoch milliseconds. */
 export interface ServiceTime {
   service: string;
-  /** The header, and what has passed since where this process read it. */
   time: number;
 }
 
-/** What speaks for and against this computer's clock. */
 export interface ClockEvidence {
-  /** By this computer's clock. */
   now: number;
-  /** The newest stamp of the ledger; 0 where it has none. */
+  /** The newest stamp of the ledger. 0: none. */
   newest: number;
-  /** From services that this command asked. */
   read: readonly ServiceTime[];
-  /** The last ones that the ledger keeps; they count where this command asked no service. */
+  /** The last times in the ledger. They count if this command asked no service. */
   kept: readonly ServiceTime[];
 }
 
-/** Why the clock is not trusted, with all the times that were compared, and the next step. */
 export interface ClockDoubt {
   message: string;
   cure: string;
-  /** No service could be reached that would have said the time. */
   isServiceDown?: true;
 }
 
-/** So far a clock may be from that of a service, and set back behind the newest stamp: it is set right by small steps. */
+/** Allowed difference from a service, or behind the newest stamp: small steps correct a clock. */
 export const toleranceMs = 5 * 60_000;
-/** So old may a kept time of a service be. */
+/** Maximum age of a recorded service time. */
 export const keptForMs = 24 * 60 * 60_000;
 
-/**
- * A moment that services and the ledger agree with. Whatever is destroyed or ended by time takes one, and only
- * `judge` makes it.
- */
+/** A time that services and the ledger confirm. Required to destroy or end anything by time. Only `judge` makes one. */
 export class TrustedTime {
   readonly #epochMs: number;
 
@@ -45,15 +36,13 @@ export class TrustedTime {
     return this.#epochMs;
   }
 
-  /** The moment of this computer's clock, or why it is not trusted. */
   static judge(evidence: ClockEvidence): TrustedTime | ClockDoubt {
     return doubtOf(evidence) ?? new TrustedTime(evidence.now);
   }
 }
 
-/** Who gives the time that the services and the ledger agree with. */
 export interface AskedTime {
-  /** Undefined where the clock is not trusted. `isFresh`: a word of a service that is kept does not do. */
+  /** Undefined if the clock is not trusted. `isFresh`: recorded times of services do not count. */
   now(asked: { isFresh: boolean }): Promise<TrustedTime | undefined>;
 }
 
@@ -83,7 +72,6 @@ function doubtOf(evidence: ClockEvidence): ClockDoubt | undefined {
   return undefined;
 }
 
-/** A time that was read now is the present one; one that was kept is past. */
 function isOther(now: number, time: number, isRead: boolean): boolean {
   return time - now > toleranceMs || (isRead && now - time > toleranceMs);
 }

@@ -1,7 +1,6 @@
 import { z } from "zod";
 import { unchanged } from "./fits.ts";
 
-/** Absent data as null. */
 export function orNull<Schema extends z.ZodType>(schema: Schema) {
   return unchanged(
     schema.nullish().transform((value) => value ?? null),
@@ -9,7 +8,7 @@ export function orNull<Schema extends z.ZodType>(schema: Schema) {
   );
 }
 
-/** Absent data and null as something of the same kind. */
+/** Missing data and null become `instead()`. */
 export function or<Schema extends z.ZodType>(schema: Schema, instead: () => z.output<Schema>) {
   return unchanged(
     schema.nullish().transform((value) => value ?? instead()),
@@ -17,10 +16,7 @@ export function or<Schema extends z.ZodType>(schema: Schema, instead: () => z.ou
   );
 }
 
-/**
- * An identifier of the services. Some endpoints send it as text, others as a number (M1, M5, M7): here it is always
- * text.
- */
+/** Some endpoints send an identifier as text, others as a number (M1, M5, M7). Here it is always text. */
 export const identifierSchema = unchanged(
   z.unknown().transform((value, context) => textOf(value) ?? isNone(value, context)),
   z.string(),
@@ -36,24 +32,18 @@ function isNone(input: unknown, context: z.core.$RefinementCtx): never {
   return z.NEVER;
 }
 
-/** Longest id of the services that is believed; what they give has 19 digits. */
+/** The longest accepted id. Real ones have 19 digits. */
 const longestId = 128;
 const unfitInId = /[\p{C}\p{Z}/\\?#%]|\.\.|^\.$/u;
 
-/**
- * What is wrong with an id of the services, without quoting it; undefined where it can stand in a path, a table and a
- * message.
- */
+/** Why an id is unsafe in a path, a table or a message, without quoting it. */
 function idFault(id: string): string | undefined {
   if (id === "") return "the id is empty";
   if (id.length > longestId) return `the id is longer than ${longestId} characters`;
   return unfitInId.test(id) ? "the id holds a blank, a control character or a character of a path" : undefined;
 }
 
-/**
- * An id that crm-sync keeps and sends back (E1, E2, E3, E5, E8, M1, M5, M6, M8): believed only where `idFault` finds
- * nothing.
- */
+/** An id that crm-sync keeps and sends back (E1, E2, E3, E5, E8, M1, M5, M6, M8). */
 export const idSchema = unchanged(
   z.unknown().transform((value, context) => {
     const id = textOf(value);
@@ -69,10 +59,9 @@ function isId(value: unknown): boolean {
   return typeof value === "string" && idFault(value) === undefined;
 }
 
-/** A nullable id; a missing one is null, an empty one is a fault. */
 export const nullableIdSchema = orNull(idSchema);
 
-/** Who or what something belongs to; null, absent and empty all mean nobody. */
+/** Null, missing and empty all mean nobody. */
 export const holderIdSchema = unchanged(
   identifierSchema
     .nullish()
@@ -84,32 +73,23 @@ export const holderIdSchema = unchanged(
   idSchema.nullable(),
 );
 
-/** A nullable identifier that is only shown or compared; a missing one is null. */
 export const nullableIdentifierSchema = orNull(identifierSchema);
 
-/** A nullable text; a missing one is null. */
 export const nullableTextSchema = orNull(z.string());
 
-/**
- * A Long, Date or Integer time as it stands on the wire. Its unit is not part of the contract (A20): `decodeTime` reads
- * it with the configured codec.
- */
+/** A Long, Date or Integer as sent, in the configured unit (A20). `decodeTime` reads it. */
 export const wireTimeSchema = z.union([z.number(), z.string()]);
 export type WireTime = z.infer<typeof wireTimeSchema>;
 
-/** A nullable time on the wire; a missing one is null. */
 export const nullableWireTimeSchema = orNull(wireTimeSchema);
 
-/** An integer that a service may write as a number or, beyond 2^53, as we keep it: text. */
+/** A number, or text for integers beyond 2^53. */
 export const wireIntegerSchema = z.union([z.int(), z.string().regex(/^-?\d+$/)]);
 
-/** The answer of an operation that returns no data (E4) or `data: null` (M2, M3, M4, M9, M10). */
+/** The data of E4 (none) and of M2, M3, M4, M9, M10 (`null`). */
 export const noDataSchema = z.null();
 
-/**
- * The paths of fields that data holds and a schema does not know, such as `members[].level`, each once. They are kept
- * in the data; this is for reporting them (A38). Only the first elements of a list are looked at.
- */
+/** Fields that a schema does not know, such as `members[].level` (A38). Checks only the first elements of lists. */
 export function unknownFields(schema: z.core.$ZodType, data: unknown, sample = 5): string[] {
   const found = new Set<string>();
   const visit = (of: z.core.$ZodType, value: unknown, path: string, depth: number): void => {

@@ -5,17 +5,13 @@ const parseJson: (text: string, reviver?: Reviver) => Json = JSON.parse;
 
 const integer = /^-?\d+$/;
 
-/** No answer that a contract shows comes near it: forty packages inside each other do not reach it. */
 const mostLevels = 100;
 
-/** Why a text that is JSON is no answer, as what the answer has. */
 export class UnfitAnswer extends Error {}
 
 /**
- * Parses the text of an answer. Integers beyond 2^53 become text with every digit kept, so that no 64-bit id passes
- * through a number. Throws a SyntaxError for what is not JSON, and an UnfitAnswer for what is nested deeper than
- * everything that goes through an answer afterwards can follow, and for a member that stands twice: one of the two,
- * such as its `code`, would be believed, and nobody knows which is true.
+ * Integers beyond 2^53 become text, so that no 64-bit id loses digits. Throws a SyntaxError for invalid JSON, and an
+ * UnfitAnswer for deep nesting or a repeated member: nobody knows which of two `code`s is true.
  */
 export function parseAnswer(text: string): Json {
   const plain = parseJson(text);
@@ -29,10 +25,7 @@ export function parseAnswer(text: string): Json {
   });
 }
 
-/**
- * Whether a value has more levels than an answer may have; those below are not gone through. On the way its members are
- * counted, and it is found out whether it holds an integer that a number cannot hold for certain.
- */
+/** Whether there are too many levels. On the way it counts members and notes integers beyond 2^53. */
 function isDeep(value: Json | undefined, found: { longInteger: boolean; members: number }, levels: number): boolean {
   if (typeof value === "number" && Math.abs(value) > Number.MAX_SAFE_INTEGER) found.longInteger = true;
   if (typeof value !== "object" || value === null) return false;
@@ -48,13 +41,13 @@ function isDeep(value: Json | undefined, found: { longInteger: boolean; members:
   return false;
 }
 
-/** The envelope of an answer. A success holds the NUMBER 0, an error its code as a STRING. */
+/** A success has the NUMBER 0, an error its code as a STRING. */
 type Envelope =
   | { kind: "success"; data: Json }
   | { kind: "error"; code: string; message: string; cause: string; data: Json }
   | { kind: "odd"; reason: string };
 
-/** Reads the envelope, without judging the HTTP status or the data. Absent data is null. */
+/** Does not judge the HTTP status or the data. Missing data becomes null. */
 export function readEnvelope(answer: Json): Envelope {
   if (!isJsonObject(answer)) return { kind: "odd", reason: "the body is not an object" };
   const { code, data = null, message, cause } = answer;
@@ -74,15 +67,11 @@ export function readEnvelope(answer: Json): Envelope {
   };
 }
 
-/** The message of a service for people: numbers that it left unfilled ({0}, {1}) are said to be missing. */
+/** Replaces placeholders that the service left unfilled ({0}, {1}). */
 export function readableMessage(message: string): string {
   return message.replaceAll(/\{\d+\}/g, "(a number that the service did not name)").trim();
 }
 
-/**
- * What the service itself said of a failure, for people: its message and, where it says more, its cause. Empty where it
- * said nothing.
- */
 export function serviceWords(answer: Json): string {
   if (!isJsonObject(answer)) return "";
   const said = [answer["message"], answer["cause"]].map((text) =>
@@ -97,16 +86,13 @@ function shortened(text: string): string {
   return text.length > 200 ? `${text.slice(0, 200)}…` : text;
 }
 
-/**
- * Fields that are a Long in a request (M1, M2, E5): digits beyond 2^53 stand as text in a payload, and as a JSON number
- * on the wire.
- */
+/** A Long in a request (M1, M2, E5): digits beyond 2^53 are text in a payload, and a JSON number on the wire. */
 const isLong = (name: string): boolean => name === "departmentId" || name === "limitTimeDuration";
 
-/** Digits as a JSON number, whatever their size (ECMAScript: JSON.rawJSON). */
+/** Digits of any length as a JSON number (ECMAScript: JSON.rawJSON). */
 const rawNumber: (digits: string) => object = Reflect.get(JSON, "rawJSON");
 
-/** The bytes of a request's body: JSON in which a Long is a number with every digit. */
+/** The body of a request: JSON in which a Long is a number with every digit. */
 export function wireText(body: JsonObject): string {
   return JSON.stringify(body, (key: string, value: Json | undefined) =>
     typeof value === "string" && isLong(key) && /^-?\d+$/.test(value) ? rawNumber(value) : value,

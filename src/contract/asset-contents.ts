@@ -10,10 +10,7 @@ import {
 } from "./answer-fields.ts";
 import { unchanged } from "./fits.ts";
 
-/**
- * A product under an asset or a package, as the platform shows it (M7). Its limit times are `…Time` where E5 sends
- * `…Date`.
- */
+/** A product in M7. Its limit times are `…Time` where E5 sends `…Date`. */
 export const productInstanceSchema = z.looseObject({
   id: identifierSchema,
   licenseType: nullableTextSchema,
@@ -31,7 +28,6 @@ export const productInstanceSchema = z.looseObject({
   channelOrderId: nullableIdentifierSchema,
   limitStartTime: nullableWireTimeSchema,
   limitEndTime: nullableWireTimeSchema,
-  /** Consumption amount. */
   limitAmount: z.int().nullish(),
   limitConcurrent: z.int().nullish(),
   limitTimeDuration: nullableWireTimeSchema,
@@ -47,16 +43,13 @@ export const productInstanceSchema = z.looseObject({
   updateTime: nullableWireTimeSchema,
   activateFlag: z.boolean().nullish(),
   crmProductId: nullableIdentifierSchema,
-  /** Shape of the elements not shown by the contract (A38). */
+  /** The contract does not show its elements (A38). */
   productExtendInstanceList: z.unknown().optional(),
 });
 export type ProductInstance = z.infer<typeof productInstanceSchema>;
 
 const productInstancesSchema = or(z.array(productInstanceSchema), () => []);
 
-/**
- * A package under an asset (M7), with its products and lower packages; the nulls of the lowest level are read as [].
- */
 const merchandiseNodeSchema = z.looseObject({
   id: identifierSchema,
   licenseType: nullableTextSchema,
@@ -86,10 +79,7 @@ const contentsSchema = z.looseObject({
   children: merchandiseNodesSchema,
 });
 
-/**
- * Data of M7: everything that belongs to one asset. Data with neither list is no answer, and never read as "holds
- * nothing".
- */
+/** M7. Data with neither list is not an answer, and never means an empty asset. */
 export const assetContentsSchema = unchanged(
   z
     .custom<unknown>(
@@ -101,7 +91,7 @@ export const assetContentsSchema = unchanged(
 );
 export type AssetContents = z.infer<typeof assetContentsSchema>;
 
-/** Every product of an asset, those of its packages included, in the order of the answer. */
+/** Includes the products of packages, in the order of the answer. */
 export function allProducts(contents: Pick<AssetContents, "productInstanceList" | "children">): ProductInstance[] {
   const products = [...contents.productInstanceList];
   const waiting: MerchandiseNode[] = [...contents.children];

@@ -10,7 +10,6 @@ import { licenseTypes, syncModes } from "./vocabulary.ts";
 const licenseType = z.enum(licenseTypes);
 const customerSelector = z.enum(["default", "non-default"]);
 
-/** A text that holds `{required}` and may hold the others. */
 function template(required: string, others: readonly string[] = []) {
   const optional = others.map((name) => `{${name}}`).join(", ");
   return z.string().refine(
@@ -24,7 +23,7 @@ function template(required: string, others: readonly string[] = []) {
 
 const assetNumber = template("digits");
 
-/** Sentinels have the type of their field: a Long, a 32-bit Integer, a Date. */
+/** A sentinel has the type of its field: a Long, a 32-bit Integer, a Date. */
 const longSentinel = z.int().nullable();
 const integerSentinel = z.int32().nullable();
 const dateSentinel = z.union([
@@ -43,10 +42,7 @@ const timeZone = z.string().refine((zone) => {
   }
 }, "is not a known time zone");
 
-/**
- * What the contracts leave open, as settings; each description ends with its row of A1–A43. Keys without a default stay
- * absent until somebody knows the answer: `missingAssumptions` says which endpoint needs them.
- */
+/** Keys without a default stay absent until the answer is known. `missingAssumptions` says who needs them. */
 export const assumptionSettingsSchema = z.strictObject({
   channelCode: z
     .string()
@@ -299,16 +295,13 @@ export const assumptionSettingsSchema = z.strictObject({
 });
 export type AssumptionSettings = z.infer<typeof assumptionSettingsSchema>;
 
-/** The channel codes under which E3 looks for a customer, the own one first (A9). */
+/** Channel codes under which E3 looks for a customer, our own first (A9). */
 export function channelCodesOf(settings: Pick<AssumptionSettings, "channelCode" | "otherChannelCodes">): string[] {
   const own = settings.channelCode === undefined ? [] : [settings.channelCode];
   return [...new Set([...own, ...settings.otherChannelCodes])];
 }
 
-/**
- * A setting that endpoints need before they can be called: those of `before`, or E5. `key` is its place under
- * `assumptions`. A payload needs it if it holds `use`; without `use`, every payload needs it.
- */
+/** `before`: the endpoints that need it, by default E5. `use`: only payloads with this use need it. */
 type Need = readonly [
   row: `A${number}`,
   key: string,
@@ -348,22 +341,16 @@ const needs = [
   ["A40", "operatorIdentity", undefined, [role], ["E6", "E7"]],
 ] as const satisfies readonly Need[];
 
-/** What a payload can hold that makes a further setting necessary. */
 export type PayloadUse = NonNullable<(typeof needs)[number][2]>;
 export const payloadUses: readonly PayloadUse[] = needs.flatMap(([, , use]) => use ?? []);
 
 export interface MissingAssumption {
-  /** `A24`. */
   row: string;
-  /** Key under `assumptions` in the configuration, with dots: `timeCodecs.productLimit`. */
   key: string;
   choices: readonly string[];
 }
 
-/**
- * The settings that an endpoint needs and that have no value. `uses` says what its payload holds; without it every use
- * counts, as for a check before anything is planned. The endpoint is blocked until the list is empty, nothing else is.
- */
+/** Settings without a value that block this endpoint. Without `uses` all uses count, as before planning. */
 export function missingAssumptions(
   settings: AssumptionSettings,
   endpoint: EndpointId,
@@ -383,13 +370,11 @@ export function missingAssumptions(
 
 const allNeeds: readonly Need[] = needs;
 
-/** The endpoints that are blocked while a setting of a row has no value. */
 export function requiredBefore(row: string): EndpointId[] {
   const endpoints = allNeeds.flatMap(([of, , , , before = ["E5"]]) => (of === row ? before : []));
   return [...new Set(endpoints)];
 }
 
-/** The value under the names of a key with dots; null is one. */
 function valueOf(settings: AssumptionSettings, key: string): unknown {
   return key.split(".").reduce<unknown>((value, name) => (isJsonObject(value) ? value[name] : undefined), settings);
 }

@@ -1,36 +1,26 @@
 import { requiredBefore } from "./assumption-settings.ts";
 import type { EndpointId } from "./endpoints.ts";
 
-/** `A1` to `A43`. */
 export type AssumptionId = `A${number}`;
 
-/** What the contracts leave open, for people. */
 export interface Assumption {
   id: AssumptionId;
-  /** An assumption is about the services and can be contradicted by reality; a choice is ours. */
+  /** An assumption is about the services, which can contradict it. A choice is ours. */
   kind: "assumption" | "choice";
-  /** What the owner of the services is asked. */
   question: string;
-  /** What holds unless it is set otherwise. */
   default: string;
-  /** Where it is decided: keys of the configuration, or `fixed` in the program. */
   decidedBy: { setting: string } | "fixed";
-  /** Of a choice nothing can be contradicted. */
   contradictedBy: string;
-  /** What a contradiction stops. */
   stops: string;
-  /** Endpoints that are blocked while a setting of this row has no value. */
   requiredBefore: EndpointId[];
 }
 
 const nothing = "nothing";
 
-/** How the text begins of what no answer and no reading can contradict, before why. */
 export const cannotBeSeen = "cannot be seen: ";
 
 /**
- * Each row: its id and the settings that decide it (without a dot, keys of `assumptions`), the question, and the default;
- * of what is no choice of ours also what contradicts it, and what that stops. An indented line goes on with the one before.
+ * A row: id and settings (without `assumptions.`), question, default, contradiction, effect. Indented lines continue.
  */
 const table = `
 A1
@@ -228,18 +218,15 @@ function rowOf(text: string): Assumption {
   };
 }
 
-/** A1–A43, in this order. */
 export const assumptions: readonly Assumption[] = table
   .trimStart()
   .split(/\n(?=A\d)/u)
   .map(rowOf);
 
-/** Whether a contradiction of the row stops something, so that a person has to be told of it at once. */
 export function stopsSomething(id: AssumptionId): boolean {
   return assumptions.some((row) => row.id === id && !row.stops.startsWith(nothing));
 }
 
-/** The service that a row is about, for the letter. */
 export function serviceOf(id: AssumptionId): "order service" | "member-center" | "both services" {
   const number = Number(id.slice(1));
   if (number <= 7 || number === 37 || number === 38) return "both services";

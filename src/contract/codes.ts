@@ -1,13 +1,13 @@
 import { endpointIds, endpoints, type EndpointId } from "./endpoints.ts";
 
 /**
- * What a business code means for us.
- * - `rejected`: nothing was changed and the same call will be refused again.
- * - `unknown`: the service does not say whether it was done; a write is settled by reading, a read is tried again.
- * - `already-done`: what was asked for is there already.
- * - `refresh-token`: a token is refreshed; a read is tried once more, a write is settled first.
- * - `partial`: part was done and the data says which.
- * - `settle`: refused in words that an earlier, unseen success would explain: reading shows which.
+ * The meaning of a business code.
+ * - `rejected`: nothing changed, and the same call will be rejected again.
+ * - `unknown`: the service does not say. A write is settled by reading, a read is repeated.
+ * - `already-done`: the requested state exists.
+ * - `refresh-token`: a token is refreshed. A read is repeated once, a write is settled first.
+ * - `partial`: the data says which part was done.
+ * - `settle`: an earlier, unseen success would also explain the rejection: a reading decides.
  */
 export type CodeEffect = (typeof effects)[number];
 const effects = ["rejected", "unknown", "already-done", "refresh-token", "partial", "settle"] as const;
@@ -15,24 +15,18 @@ const effects = ["rejected", "unknown", "already-done", "refresh-token", "partia
 export interface CodeMeaning {
   effect: CodeEffect;
   meaning: string;
-  /** What the operator does about it. */
   cure: string;
-  /**
-   * False for a code that the contract does not list for this endpoint; such a code counts toward opening the circuit
-   * (A2).
-   */
+  /** False if the contract does not list the code for this endpoint. It then counts toward opening the circuit (A2). */
   listed: boolean;
-  /** True where a person has to be told at once. */
   alert: boolean;
-  /** Which token `refresh-token` is about. */
   token?: "application" | "user";
 }
 
 /**
- * Every code of the two contracts; the endpoints that list a code stand in `endpoints`. Behind the effect stand the token
- * that is meant, `alert`, and `of the` with whom a refusal is about, or `of` with the field of the record; then the
- * meaning. Below stands the cure, and by operation what is otherwise there: another effect with its cure, or the cure once
- * reading showed that nothing of it is there (`not-there`). An indented line goes on with the one before.
+ * Every code of the two contracts. `endpoints` says which endpoint lists which. First line: code, effect, token,
+ * `alert`, `of the` scope or `of` a field of the record, and the meaning. Then the hint, and what differs by operation:
+ * another effect, or the hint once a reading showed nothing of it (`not-there`). An indented line continues the
+ * previous one.
  */
 const codes = `
 500 unknown: the service reports a network error on its side
@@ -130,24 +124,21 @@ const codes = `
 `;
 
 /**
- * What a refused call says is wrong.
- * - `record`: the record that was sent, or one of several; the others are sent without it.
- * - `enterprise`: everything that was sent for this enterprise.
- * - `call`: the call itself. The program made it wrongly, and no record is wrong.
- * - `service`: this application. No record is wrong, and the service would refuse other calls too.
+ * The subject of a rejection.
+ * - `record`: one sent record. The others are sent without it.
+ * - `enterprise`: everything sent for this enterprise.
+ * - `call`: the program made the call wrongly, no record is wrong.
+ * - `service`: this application. The service would reject other calls too.
  */
 export type RefusalScope = (typeof scopes)[number];
 const scopes = ["record", "enterprise", "call", "service"] as const;
 
-/** What a code means on an operation. */
 type Meaning = Omit<CodeMeaning, "listed">;
 
 interface Row extends Meaning {
   code: string;
   scope: RefusalScope;
-  /** The field of a staff member that the code speaks of, as the CRM's mapping names it. */
   field?: string;
-  /** By operation and effect: the cure. */
   others: readonly (readonly [endpoint: string, effect: string, cure: string])[];
 }
 
@@ -184,7 +175,6 @@ const rows = new Map(
     .map((text) => [rowOf(text).code, rowOf(text)]),
 );
 
-/** The codes of the two contracts. */
 export const documentedCodes: readonly string[] = [...rows.keys()];
 
 const notThere = "not-there";
@@ -215,16 +205,11 @@ const table = new Map<string, CodeMeaning>(
   ),
 );
 
-/** Whether the contract lists a code for an endpoint. */
 export function isListed(code: string, endpoint: string): boolean {
   return table.has(`${endpoint} ${code}`);
 }
 
-/**
- * What a business code means on an endpoint. A code that the contract does not list there is never guessed: it is
- * `unknown` and not `listed`. `tokenCodes` are codes that the configuration declares to be about the application token
- * (A2).
- */
+/** A code that the contract does not list here is never guessed: `unknown`. `tokenCodes`: from the settings (A2). */
 export function meaningOf(code: string, endpoint: EndpointId, tokenCodes: readonly string[] = []): CodeMeaning {
   const known = table.get(`${endpoint} ${code}`);
   if (known !== undefined) return known;
@@ -241,20 +226,16 @@ export function meaningOf(code: string, endpoint: EndpointId, tokenCodes: readon
   return unlisted;
 }
 
-/** Whom a code that refuses a call is about, and the field; what no row names is about the record. */
 export function refusalOf(code: string): Pick<Row, "scope" | "field"> {
   return rows.get(code) ?? { scope: "record" };
 }
 
-/**
- * Whether a code says no in words that an earlier, unseen success would explain: reading shows which, and the call
- * itself changed nothing.
- */
+/** Whether an unseen success would also explain this rejection, so that a reading decides. The call changed nothing. */
 export function refusedUnlessThere(code: string | null, endpoint: EndpointId): boolean {
   return code !== null && meaningOf(code, endpoint).effect === "settle";
 }
 
-/** What a person does about a code that said no in such words, once reading showed that nothing of it is there. */
+/** The hint for such a code, once a reading showed no effect. */
 export function settledCure(code: string, endpoint: EndpointId): string | undefined {
   return rows.get(code)?.others.find(([of, other]) => of === endpoint && other === notThere)?.[2];
 }

@@ -1,28 +1,23 @@
 import { Problem } from "../base/errors.ts";
 
 type Digit = 1 | 2 | 3 | 4 | 5 | 6 | 7 | 8 | 9;
-/** The 19 endpoints of the two services: E1–E9 of the order service, M1–M10 of the member-center. */
 export type EndpointId = `E${Digit}` | `M${Digit | 10}`;
 
 export type ServiceName = "order-service" | "member-center";
 
-/** What people call the service of an endpoint. */
 export function serviceNameOf(endpoint: string): "order service" | "member-center" {
   return endpoint.startsWith("E") ? "order service" : "member-center";
 }
 
-/** Path under which a service's endpoints stand, behind its base URL. */
 export const basePaths: Record<ServiceName, string> = {
   "order-service": "/order/api/order/v1",
   "member-center": "/me/api/v1",
 };
 
-/** The scope that an application needs for a service. */
 export const scopes: Record<ServiceName, string> = { "order-service": "auth_order", "member-center": "auth_me" };
 
 type HeaderName = "Authorization" | "clientToken" | "userToken" | "Content-Type";
 
-/** The values that a path can hold. */
 export interface PathTarget {
   enterpriseGlobalId?: string | undefined;
   memberGlobalId?: string | undefined;
@@ -31,24 +26,17 @@ export interface PathTarget {
 
 export interface Endpoint {
   id: EndpointId;
-  /** In words, as an operator reads it. */
   title: string;
   service: ServiceName;
   method: "GET" | "POST" | "PUT" | "DELETE";
-  /** Under the base path of the service; `{name}` stands for a value of the target. */
   path: string;
-  /** False for what only reads. */
   writes: boolean;
-  /** True where sending the same value twice leaves what sending it once leaves: E4, E6, E7, M2 (A3). */
+  /** The same value sent twice has the effect of one (E4, E6, E7, M2; A3). */
   setsState: boolean;
   hasBody: boolean;
-  /**
-   * Every required header. The order service wants Content-Type also without a body; the member-center only with one.
-   */
+  /** All required ones. The order service wants Content-Type even without a body. */
   headers: readonly HeaderName[];
-  /** Query parameters that always go along, besides `g_nonce`. */
   query: readonly string[];
-  /** The business codes that the contract lists for it. */
   codes: readonly string[];
 }
 
@@ -192,15 +180,11 @@ const table = {
 export const endpoints: Record<EndpointId, Endpoint> = table;
 export const endpointIds: readonly EndpointId[] = Object.values(endpoints).map(({ id }) => id);
 
-/** The endpoints that change something. */
 export type WritingEndpoint = {
   [Id in EndpointId]: (typeof table)[Id] extends Told<true> ? Id : never;
 }[EndpointId];
 
-/**
- * The path of an endpoint with the ids of its target filled in and percent-encoded. Throws a Problem for an id that is
- * missing or would change the path.
- */
+/** Percent-encodes the ids. Throws a Problem for an id that is missing or would change the path. */
 export function endpointPath(id: EndpointId, target: PathTarget): string {
   const { path } = endpoints[id];
   if (!path.includes("{")) return path;

@@ -4,15 +4,14 @@ import { isJsonObject } from "../base/canonical-json.ts";
 type Test = (value: unknown) => boolean;
 
 /**
- * Whether a schema takes a value exactly as it is, found out many times faster than by parsing it. Says yes only where
- * the schema would give back an equal value; a no means that the schema itself has to be asked, which also says what is
- * wrong. Whatever of zod is not named here is a no.
+ * Whether a schema accepts a value unchanged, many times faster than parsing. True only if the schema would return an
+ * equal value. After false, ask the schema, which also names the fault. Unknown parts of zod give false.
  */
 export function fits<Schema extends z.core.$ZodType>(schema: Schema, value: unknown): value is z.output<Schema> {
   return testOf(schema)(value);
 }
 
-/** The same as `schema.safeParse`, and as quick as `fits` where the value fits. */
+/** Like `schema.safeParse`, and as fast as `fits` if the value fits. */
 export function checked<Schema extends z.ZodType>(
   schema: Schema,
   value: unknown,
@@ -22,10 +21,7 @@ export function checked<Schema extends z.ZodType>(
 
 const tests = new WeakMap<z.core.$ZodType, Test>();
 
-/**
- * Names the values that a schema gives back as they are although it may make others into something else: what takes the
- * nothing of an answer for null, say, leaves every text as it is.
- */
+/** Names the values that a transforming schema returns as they are. */
 export function unchanged<Schema extends z.core.$ZodType>(schema: Schema, as: z.core.$ZodType | Test): Schema {
   tests.set(schema, typeof as === "function" ? as : (value) => testOf(as)(value));
   return schema;
@@ -72,12 +68,11 @@ function isCoercedOrOfAFormat({ _zod: { def } }: z.ZodString | z.ZodNumber | z.Z
   return def.coerce === true || ("format" in def && def.format !== undefined);
 }
 
-/** Whether what is missing gets a value. */
 function isFilledIn(schema: z.core.$ZodType): boolean {
   return schema._zod.optin === "defaulted";
 }
 
-/** The first form that takes a value makes of it what it will, unless it can only take it as it is or refuse it. */
+/** The first option that accepts a value may change it, so all but the last must only accept or reject. */
 function unionTest(schema: z.ZodUnion): Test {
   const { options } = schema;
   const isPlain = schema instanceof z.ZodDiscriminatedUnion || options.slice(0, -1).every(takesOnlyAsItIs);
@@ -113,18 +108,17 @@ interface Member {
   isRequired: boolean;
 }
 
-/** So many members of the last object are remembered: more than any contract shows. */
 const mostRemembered = 64;
 
-/** A member that an object may hold besides those that it names. */
+/** An unnamed member of a loose object. */
 const anyOther: Member = { test: () => true, isRequired: false };
 
-/** Its members are looked at when it is first used: an object may hold others of its own kind. */
+/** Members are read at first use: an object may contain its own kind. */
 function membersTest(schema: z.ZodObject): Test {
   const others = schema.def.catchall instanceof z.ZodUnknown ? anyOther : undefined;
   let members: ReadonlyMap<string, Member> | undefined;
   let required = 0;
-  // As the last object had them: the next one mostly has the same in the same order.
+  // Members of the last object. The next one mostly has the same in the same order.
   const lastNames: string[] = [];
   const lastMembers: Member[] = [];
   return (value) => {
@@ -163,7 +157,6 @@ function membersOf(schema: z.ZodObject): Map<string, Member> {
   );
 }
 
-/** What a schema asks for besides its kind. */
 function checkTest(check: z.core.$ZodCheck): Test {
   if (check instanceof z.core.$ZodCheckMinLength) {
     const { minimum } = check._zod.def;

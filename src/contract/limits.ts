@@ -1,28 +1,26 @@
 import { licenseTypes, type LicenseType } from "./vocabulary.ts";
 
-/** Limits that the contracts state. What they leave open is a row of `assumptions`. */
+/** Limits of the contracts. `assumptions` lists the open questions. */
 export const limits = {
-  /** Staff in one M1 call. */
   staffPerCall: 100,
   /** `name` of M1 and M2, in the configured unit (A31). */
   nameLength: 30,
   /** `remark` of M1 and M2, in the configured unit (A31). */
   remarkLength: 200,
-  /** `userName` plus the enterprise code must be shorter than this (M1, M2). */
+  /** `userName` plus the enterprise code must be shorter (M1, M2). */
   userNameWithCodeBelow: 63,
-  /** Digits of a string that E9 hands out. */
   assetDigits: 10,
-  /** Regions that the first digit of an E9 string names: 8 domestic, 6 the second overseas region. */
+  /** Regions: 8 domestic, 6 the second overseas region. */
   assetFirstDigits: ["8", "6"],
-  /** The largest `size` of E9 is not shown: what we ask for at most (A25). */
+  /** Our limit for `size` of E9. The contract shows none (A25). */
   assetNumbersPerCall: 100,
-  /** The largest number of locks in one E6 or E7 call is not shown: what we send at most. */
+  /** Our limit of locks per E6 or E7. The contract shows none. */
   locksPerCall: 100,
 } as const;
 
 type LengthUnit = "characters" | "bytes";
 
-/** The length of a text in Unicode characters (code points) or UTF-8 bytes (A31). */
+/** In Unicode code points or UTF-8 bytes (A31). */
 function lengthOf(text: string, unit: LengthUnit): number {
   return unit === "bytes" ? Buffer.byteLength(text, "utf8") : Array.from(text).length;
 }
@@ -32,10 +30,7 @@ interface StaffTextProblem {
   problem: string;
 }
 
-/**
- * What M1 and M2 would refuse in the texts of a staff member: `userName` of letters and digits only and shorter than 63
- * with the enterprise code, `name` of 1 to 30, `remark` of at most 200. Nothing is ever cut to fit.
- */
+/** What M1 and M2 would reject. Nothing is ever cut to fit. */
 export function checkStaffTexts(
   staff: { userName: string; name: string; remark?: string | undefined },
   options: { enterpriseCodeLength: number; lengthUnit: LengthUnit },
@@ -67,22 +62,18 @@ export function checkStaffTexts(
   return problems;
 }
 
-/** The authorization types that are a lock in somebody's hand. */
 export const physicalLockTypes: readonly LicenseType[] = licenseTypes.filter((type) => type.endsWith("_usbkey"));
 
-/** The authorization types whose locks E6 and E7 take: the re-issuable ones. */
 const reissuableLicenseTypes: readonly LicenseType[] = ["normal_recover_usbkey", "normal_recover_lan_usbkey"];
 
-/**
- * A lock that E6 or E7 is to switch. No field shows that a lock is a large-customer lock: whoever asks for it says so.
- */
+/** No field shows that a lock is a large-customer lock: the requester says so. */
 export interface LockTarget {
   assetNum: string;
   licenseType: LicenseType;
   largeCustomer: boolean;
 }
 
-/** Why E6 and E7 would refuse a lock, or undefined: they take re-issuable and large-customer locks only. */
+/** Why E6 and E7 would reject a lock: they accept only re-issuable and large-customer locks. */
 export function lockProblem(lock: LockTarget): string | undefined {
   if (lock.largeCustomer || reissuableLicenseTypes.includes(lock.licenseType)) return undefined;
   return (
@@ -91,10 +82,7 @@ export function lockProblem(lock: LockTarget): string | undefined {
   );
 }
 
-/**
- * Why the strings of an E9 answer cannot be used, or undefined: as many as asked for, all distinct, exactly 10 digits,
- * a known region (A25).
- */
+/** Why the answer of E9 is unusable: `asked` distinct strings of 10 digits from a known region are expected (A25). */
 export function assetDigitsProblem(
   digits: readonly string[],
   asked: number,

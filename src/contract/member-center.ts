@@ -14,12 +14,12 @@ import { limits } from "./limits.ts";
 
 const text = z.string().min(1);
 
-/** A department (Long) in a request: a number, or digits where a number cannot hold it. */
+/** A department (Long): a number, or digits where a number would lose some. */
 const departmentIdSchema = wireIntegerSchema.refine((id) => !isInteger(id) || isLong(BigInt(id)), {
   message: "is no Long",
 });
 
-/** It is asked of texts too of which it was found already that they are none. */
+/** Zod also asks this about texts that already failed. */
 function isInteger(id: string | number): boolean {
   return typeof id === "number" ? Number.isInteger(id) : /^-?\d+$/.test(id);
 }
@@ -28,19 +28,13 @@ function isLong(id: bigint): boolean {
   return id >= 0n && id < 2n ** 63n;
 }
 
-/**
- * A department id as a payload holds it: a number where that keeps every digit, else the digits as text; `wireText`
- * sends a number in both cases.
- */
+/** A number if it keeps every digit, else text. `wireText` sends a number in both cases. */
 export function wireLong(digits: string): number | string {
   const value = Number(digits);
   return Number.isSafeInteger(value) ? value : digits;
 }
 
-/**
- * One staff member to add (M1). `userName` is bare: the service appends the enterprise code. `passwordMobile` is a
- * security mobile.
- */
+/** `userName` is bare: the service appends the enterprise code. `passwordMobile`: a security mobile (M1). */
 const newStaffSchema = z.strictObject({
   userName: z.string().regex(/^[A-Za-z0-9]+$/, "may contain only letters and digits"),
   password: text,
@@ -50,13 +44,12 @@ const newStaffSchema = z.strictObject({
   passwordMobile: text.optional(),
 });
 
-/** Body of M1: at most 100 staff. */
 export const addStaffRequestSchema = z.strictObject({
   userList: z.array(newStaffSchema).min(1).max(limits.staffPerCall),
 });
 export type AddStaffRequest = z.infer<typeof addStaffRequestSchema>;
 
-/** Body of M2. `userName` is required and is not changed by it; all known fields are sent (A41). */
+/** Body of M2. It requires `userName` and does not change it. All known fields are sent (A41). */
 export const editStaffRequestSchema = z.strictObject({
   userName: z.string().regex(/^[A-Za-z0-9]+$/, "may contain only letters and digits"),
   departmentId: departmentIdSchema.optional(),
@@ -66,11 +59,10 @@ export const editStaffRequestSchema = z.strictObject({
 });
 export type EditStaffRequest = z.infer<typeof editStaffRequestSchema>;
 
-/** Body of M3. */
 export const resetPasswordRequestSchema = z.strictObject({ password: text });
 export type ResetPasswordRequest = z.infer<typeof resetPasswordRequestSchema>;
 
-/** Body of M9: asset NUMBERS. Both arrays are required, [] for none; no number may be in both (A33). */
+/** Body of M9: asset NUMBERS. Both arrays are required. No number may be in both (A33). */
 export const configureAssetsRequestSchema = z
   .strictObject({ deleteAssets: z.array(text), addAssets: z.array(text) })
   .refine((request) => !request.addAssets.some((number) => request.deleteAssets.includes(number)), {
@@ -83,7 +75,7 @@ export type ConfigureAssetsRequest = z.infer<typeof configureAssetsRequestSchema
 export const borrowRequestSchema = z.strictObject({ borrowedUsbKey: text, assetIDs: z.array(text).min(1) });
 export type BorrowRequest = z.infer<typeof borrowRequestSchema>;
 
-/** A staff member that M1 added. `globalId` is the id that M9 takes; `userName` has the enterprise code appended. */
+/** A person added by M1. M9 takes the `globalId`. `userName` has the enterprise code appended. */
 export const addedStaffSchema = z.looseObject({
   id: nullableIdentifierSchema,
   userId: nullableIdentifierSchema,
@@ -100,11 +92,9 @@ export const addedStaffSchema = z.looseObject({
 });
 export type AddedStaff = z.infer<typeof addedStaffSchema>;
 
-/** A staff member that M1 refused, with the reason of the service. */
 const refusedStaffSchema = z.looseObject({ userName: z.string(), message: nullableTextSchema });
 export type RefusedStaff = z.infer<typeof refusedStaffSchema>;
 
-/** Data of M1, in the full success and in the partial one (60027). */
 export const staffAddedSchema = z.looseObject({
   succeeded: unchanged(
     z
@@ -116,7 +106,7 @@ export const staffAddedSchema = z.looseObject({
   failed: or(z.array(refusedStaffSchema), () => []),
 });
 
-/** A row of the staff list (M5). `assetNums` are the asset numbers held, `borrowNum` the borrowed lock. */
+/** A row of M5. `assetNums`: the person's assets. `borrowNum`: the borrowed lock. */
 export const staffRowSchema = z.looseObject({
   id: nullableIdentifierSchema,
   userId: nullableIdentifierSchema,
@@ -131,18 +121,17 @@ export const staffRowSchema = z.looseObject({
   borrowNum: nullableIdentifierSchema,
   onlineFlag: z.boolean().nullish(),
   remark: nullableTextSchema,
-  /** Rows with true are as good as absent (A36). */
+  /** Deleted rows count as absent (A36). */
   deleted: or(z.boolean(), () => false),
   updateTime: nullableWireTimeSchema,
   createTime: nullableWireTimeSchema,
-  /** Content not shown by the contract (A38). */
+  /** The contract does not show its content (A38). */
   boundUserInfo: z.unknown().optional(),
 });
 export type StaffRow = z.infer<typeof staffRowSchema>;
 
 const decorative = z.int().nullish();
 
-/** One page of the staff list (M5). `total` is the count of all pages. */
 export const staffPageSchema = z.looseObject({
   pageNum: z.int(),
   pageSize: z.int(),
@@ -165,28 +154,23 @@ export const staffPageSchema = z.looseObject({
   navigatepageNums: z.array(z.int()).nullish(),
 });
 
-/** All rows of an enterprise, put together from every page (M5) and proven complete (A27). */
 export interface StaffList {
   rows: StaffRow[];
   total: number;
   pages: number;
 }
 
-/** An asset number of an enterprise and who holds it (M6). `borrowedFlag`: lent out; `onlineFlag`: in online use. */
 const assetNumberRowSchema = z.looseObject({
   assetNum: idSchema,
   assetId: idSchema,
-  /** globalId of the staff member that holds it, or null. */
   cloudAccountGlobalId: holderIdSchema,
   borrowedFlag: or(z.boolean(), () => false),
   onlineFlag: or(z.boolean(), () => false),
 });
 export const assetNumberRowsSchema = z.array(assetNumberRowSchema);
 
-/** A borrowed lock (M8): the lock and who borrowed it, not which assets went into it. */
 const borrowedLockSchema = z.looseObject({
   assetId: idSchema,
-  /** The borrowed lock's number. */
   assetNum: idSchema,
   borrowedFlag: z.boolean(),
   cloudAccountGlobalId: holderIdSchema,

@@ -3,10 +3,7 @@ import { z } from "zod";
 import { wireIntegerSchema, wireTimeSchema } from "./answer-fields.ts";
 import { customerTypes, licenseTypes, syncModes } from "./vocabulary.ts";
 
-/**
- * The records of an E5 body. Times come encoded by the configured codec (A20); a field that does not apply holds its
- * sentinel (A21).
- */
+/** E5. Times are encoded by the configured codec (A20). Fields that do not apply have their sentinel (A21). */
 
 const text = z.string().min(1);
 const trialFlag = z.union([z.literal(0), z.literal(1)]);
@@ -15,7 +12,7 @@ const int32 = z
   .min(-(2 ** 31))
   .max(2 ** 31 - 1);
 
-/** Feature of a product (E5). `trialEndDate` is a Date here, unlike the Integer of the product. */
+/** `trialEndDate` is a Date here, but an Integer in a product. */
 const featureRecordSchema = z.strictObject({
   featureCode: text,
   featureName: text,
@@ -25,15 +22,11 @@ const featureRecordSchema = z.strictObject({
   trialEndDate: wireTimeSchema.nullable(),
 });
 
-/**
- * Product of an asset or of a package (E5). `productUri` equals `gmsPid` or `appKey`; `trialEndDate` is a 32-bit
- * Integer.
- */
+/** `productUri` equals `gmsPid` or `appKey`. `trialEndDate` is a 32-bit Integer. */
 export const productRecordSchema = z
   .strictObject({
-    /** CRM product instance. */
     crmProductId: text,
-    /** CRM instance of the parent: the asset instance for products directly under an asset. */
+    /** CRM instance of the package, or of the asset for products directly under it. */
     parentCrmProductId: text,
     productUri: text,
     productName: text,
@@ -42,9 +35,7 @@ export const productRecordSchema = z
     productType: text,
     limitStartDate: wireTimeSchema.optional(),
     limitEndDate: wireTimeSchema.optional(),
-    /** Number of concurrent nodes. */
     limitConcurrent: int32,
-    /** Accumulated usage duration, a Long. */
     limitTimeDuration: wireIntegerSchema.nullable(),
     strictMatchWhenDelete: z.literal(true),
     trial: trialFlag,
@@ -52,9 +43,8 @@ export const productRecordSchema = z
     passwords: z.array(text).optional(),
     timeUnit: text,
     timeUnitQuantity: int32,
-    /** `y-m-d`. */
     timeDurationExpression: text,
-    /** Set only for a transfer from another licence order. */
+    /** Only for a transfer from another licence order. */
     srcLicenseOrderId: text.optional(),
     productFeatures: z.array(featureRecordSchema),
   })
@@ -64,9 +54,8 @@ export const productRecordSchema = z
   });
 export type ProductRecord = z.infer<typeof productRecordSchema>;
 
-/** Package (merchandise) of an asset or of a package (E5). `children` is null, not [], on the lowest level. */
+/** A package of an asset or of a package. On the lowest level `children` is null, not []. */
 export const merchandiseRecordSchema = z.strictObject({
-  /** CRM package instance. */
   crmProductId: text,
   parentCrmProductId: text,
   merchandiseNum: text,
@@ -82,10 +71,7 @@ export type MerchandiseRecord = z.infer<typeof merchandiseRecordSchema>;
 
 const assetExtendSchema = z.strictObject({ extendCode: text, extendValue: z.string() });
 
-/**
- * Asset of a new_buy record (E5). `borrowedUsbKey` is a Boolean here (a lock number in M10); `transferedAssetNum` is
- * spelt like this.
- */
+/** For new_buy. `borrowedUsbKey` is a Boolean here, a lock number in M10. The contract spells `transferedAssetNum`. */
 const assetRecordSchema = z.strictObject({
   assetNos: z.array(text).min(1),
   assetExtendList: z.array(assetExtendSchema).optional(),
@@ -116,12 +102,11 @@ const listedFields = {
 const fullFields = {
   customerId: text,
   crmCustomerId: text,
-  /** The purchaser's mobile number. */
   passwordMobile: text,
   address: text,
 };
 
-/** Order record of a new purchase (E5). `srcLicenseOrderId` is left out, also for the cloud types (A39). */
+/** `srcLicenseOrderId` is left out, also for cloud types (A39). */
 const newBuyOrderSchema = z.strictObject({
   ...listedFields,
   ...fullFields,
@@ -137,21 +122,18 @@ const deleteFields = {
   crmCustomerId: text.optional(),
   passwordMobile: text.optional(),
   address: text.optional(),
-  /** An empty one would take the named products out of ALL orders of the customer: it is never empty here. */
+  /** Never empty here: an empty one would remove the products from ALL orders of the customer. */
   srcLicenseOrderId: text,
 };
 
-/** Order record that takes whole assets away (E5), with the fields that the contract lists for it (A18). */
+/** Removes whole assets, with the fields that the contract lists (A18). */
 const deleteAssetOrderSchema = z.strictObject({
   ...deleteFields,
   orderType: z.literal("delete_asset"),
   assets: z.array(z.strictObject({ assetNos: z.array(text).min(1) })).min(1),
 });
 
-/**
- * Product to take away (E5). `strictMatchWhenDelete` is always true: false would delete by mnemonic, whatever the
- * limits are.
- */
+/** `strictMatchWhenDelete` is always true: false would delete by mnemonic, whatever the limits are. */
 export const deletedProductSchema = z.strictObject({
   crmProductId: text,
   productUri: text,
@@ -161,7 +143,6 @@ export const deletedProductSchema = z.strictObject({
   strictMatchWhenDelete: z.literal(true),
 });
 
-/** Order record that takes products away (E5). */
 const deleteProductOrderSchema = z.strictObject({
   ...deleteFields,
   orderType: z.literal("delete_product"),
@@ -185,10 +166,7 @@ const orderRecordSchema = z.discriminatedUnion("orderType", [
 
 const batchFields = { channelCode: text, channelOrderId: text, syncMode: z.enum(syncModes) };
 
-/**
- * Body of an E5 that takes one product out of all orders of the customer: its empty srcLicenseOrderId says so. Apart
- * from every other body, so that none of them can have one.
- */
+/** Removes a product from ALL orders of the customer. No other body may have an empty srcLicenseOrderId. */
 export const deleteEverywhereRequestSchema = z.strictObject({
   ...batchFields,
   orderList: z
@@ -197,7 +175,7 @@ export const deleteEverywhereRequestSchema = z.strictObject({
     .max(1),
 });
 
-/** Body of E5. `channelOrderId` is per call, `sequence` per order record; each sequence occurs once. */
+/** Body of E5. `channelOrderId` is per call. Each `sequence` occurs once. */
 export const batchOrderRequestSchema = z
   .strictObject({ ...batchFields, orderList: z.array(orderRecordSchema).min(1) })
   .refine((request) => new Set(request.orderList.map((order) => order.sequence)).size === request.orderList.length, {

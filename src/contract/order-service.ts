@@ -17,7 +17,7 @@ import type { BatchOrderRequest } from "./order-record.ts";
 
 const text = z.string().min(1);
 
-/** Body of E1. `passwordMobile` is the security mobile. */
+/** Body of E1. `passwordMobile`: the security mobile. */
 export const bindEnterpriseRequestSchema = z.strictObject({
   channelCode: text,
   channelCustomerId: text,
@@ -28,7 +28,6 @@ export const bindEnterpriseRequestSchema = z.strictObject({
 });
 export type BindEnterpriseRequest = z.infer<typeof bindEnterpriseRequestSchema>;
 
-/** Body of E2. `address` is optional here and required in E5. */
 export const createEnterpriseRequestSchema = z.strictObject({
   crmCustomerId: text,
   customerName: text,
@@ -37,36 +36,35 @@ export const createEnterpriseRequestSchema = z.strictObject({
 });
 export type CreateEnterpriseRequest = z.infer<typeof createEnterpriseRequestSchema>;
 
-/** Body of E4: the four fields of E2. Nothing reads them back (A14). */
+/** Body of E4. No reading shows these fields (A14). */
 export const updateEnterpriseRequestSchema = createEnterpriseRequestSchema;
 export type UpdateEnterpriseRequest = CreateEnterpriseRequest;
 
-/** Body of E6 and E7. `operatorIdentity` is a role name of ours, never a mobile (A40). */
+/** Body of E6 and E7. `operatorIdentity` is a role name, never a mobile number (A40). */
 export const lockRequestSchema = z.strictObject({ assetNums: z.array(text).min(1), operatorIdentity: text });
 export type LockRequest = z.infer<typeof lockRequestSchema>;
 
-/** A customer of the authorization platform (E1, E3). */
 export const platformCustomerSchema = z.looseObject({
   customerId: idSchema,
   channelCode: z.string(),
-  /** Ours, as the CRM writes it: compared with what was asked for, never used as an id of theirs. */
+  /** Our number: compared with the requested one, never used as an id of theirs. */
   channelCustomerId: identifierSchema,
   enterpriseGlobalId: idSchema,
   enterpriseName: nullableTextSchema,
   isDefault: z.boolean(),
 });
 
-/** Data of E3. Only `[]` says that there is none; what null or absent data mean is a setting (A13). */
+/** Data of E3. Only `[]` means none. A setting says what null or missing data mean (A13). */
 export const platformCustomersSchema = orNull(z.array(platformCustomerSchema));
 
-/** Data of E2. It holds no customerId: E3 gives it. The members must be protected from clean-up. */
+/** Data of E2, without a customerId: E3 gives it. The members must be protected from clean-up. */
 export const enterpriseCreatedSchema = z.looseObject({
   enterpriseGlobalId: idSchema,
   defaultType: z.boolean().nullish(),
   members: or(z.array(z.looseObject({ memberGlobalId: idSchema, memberIdentity: nullableTextSchema })), () => []),
 });
 
-/** One result of E5: which order record became which licence order. A delete record may carry no customerId. */
+/** One result of E5. That of a delete record may have no customerId. */
 const batchOrderResultSchema = z.looseObject({
   sequence: z.int(),
   licenseOrderId: nullableIdSchema,
@@ -75,13 +73,13 @@ const batchOrderResultSchema = z.looseObject({
 export type BatchOrderResult = z.infer<typeof batchOrderResultSchema>;
 export const batchOrderResultsSchema = z.array(batchOrderResultSchema);
 
-/** Data of an asynchronous E5: what it holds is not known (A15), so anything fits, and nothing of it counts. */
+/** Data of an asynchronous E5. Its content is unknown (A15), so anything fits and nothing counts. */
 export const takenLaterSchema = z.union([
   batchOrderResultsSchema,
   z.unknown().transform((): z.infer<typeof batchOrderResultsSchema> => []),
 ]);
 
-/** One result of E6 or E7. The status counts per lock inside an overall success. */
+/** One result of E6 or E7. Each lock has its own status within an overall success. */
 const lockResultSchema = z.looseObject({
   assetNum: idSchema,
   status: z.union([z.literal(1), z.literal(2), z.literal(3), z.literal(4)]),
@@ -96,12 +94,11 @@ const virtualAssetSchema = z.looseObject({
   assetNum: holderIdSchema,
   grantable: z.boolean().nullish(),
   customerId: nullableIdentifierSchema,
-  /** Numeric part of the asset number. */
   keyShellNumber: nullableIdentifierSchema,
   /** 1 = generation-4 lock, 2 = generation-5 lock. */
   keyChipType: z.int().nullish(),
   locked: z.boolean().nullish(),
-  /** Meaningful only for certificate authorization. */
+  /** Only for certificate authorization. */
   freezing: z.boolean().nullish(),
   createTime: nullableWireTimeSchema,
   updateTime: nullableWireTimeSchema,
@@ -112,28 +109,23 @@ const virtualAssetSchema = z.looseObject({
       id: nullableIdentifierSchema,
       assignStatus: nullableTextSchema,
       assignMemberId: holderIdSchema,
-      /** A text here, unlike every other time. */
+      /** A text here, unlike all other times. */
       createTime: wireTimeSchema.nullish(),
       updateTime: z.unknown().optional(),
     })
     .nullish(),
-  /** Content not shown by the contract (A38). */
   assetLimits: z.unknown().optional(),
   assetExtends: or(z.array(z.looseObject({ extendCode: z.string(), extendValue: nullableTextSchema })), () => []),
   borrowedUsbKey: z.boolean().nullish(),
 });
 export const virtualAssetsSchema = z.array(virtualAssetSchema);
 
-/**
- * Data of E9: strings of 10 digits, checked by `assetDigitsProblem`. A number would have lost the contract's type: it
- * does not fit.
- */
+/** Data of E9: strings of 10 digits, see `assetDigitsProblem`. Numbers do not fit the contract. */
 export const assetDigitsSchema = z.array(z.string());
 
 /**
- * Ties the results of E5 to the order records by `sequence`, never by position. Each sequence must come back exactly
- * once, with the customerId that was sent (delete records may not carry one) and, for a purchase, a licenseOrderId. All
- * problems are named.
+ * Matches results by `sequence`, never by position. Each must come back once, with the sent customerId (optional for
+ * delete records) and, for a purchase, a licenseOrderId. Returns all problems.
  */
 export function matchBySequence(
   request: BatchOrderRequest,
@@ -161,10 +153,7 @@ export function matchBySequence(
   return problems.length === 0 ? ok(matched) : failed(problems);
 }
 
-/**
- * The locks in which an answer of E6 or E7 differs from what was sent: those that did not come back, that were not sent,
- * or that came back more than once. The status of each lock is judged apart.
- */
+/** Locks that did not come back, were not sent, or came back more than once. */
 export function otherLocks(sent: readonly string[], results: readonly LockResult[]): string[] {
   const came = results.map(({ assetNum }) => assetNum);
   const missing = sent.filter((number) => !came.includes(number));

@@ -2,15 +2,13 @@ import { failed, ok, type Result } from "../base/errors.ts";
 import type { AssumptionSettings } from "./assumption-settings.ts";
 import type { LicenseType } from "./vocabulary.ts";
 
-/** A text with placeholders in braces, such as `CRM-{id}`. */
 const placeholder = /\{([A-Za-z]+)\}/g;
 
-/** The placeholders of a template, each once. */
 export function placeholdersOf(template: string): string[] {
   return [...new Set([...template.matchAll(placeholder)].map((match) => match[1] ?? ""))];
 }
 
-/** Fills a template. Throws a RangeError for a placeholder without a value: a half-filled number must never be sent. */
+/** Throws a RangeError if a value is missing: a half-filled number must never be sent. */
 export function fillTemplate(template: string, values: Readonly<Record<string, string | undefined>>): string {
   return template.replaceAll(placeholder, (_, name: string) => {
     const value = Object.hasOwn(values, name) ? values[name] : undefined;
@@ -20,10 +18,7 @@ export function fillTemplate(template: string, values: Readonly<Record<string, s
   });
 }
 
-/**
- * The customer of an enterprise that takes an order of a licence type (A12). Not exactly one hit fails with the number
- * of hits.
- */
+/** The customer that takes orders of a licence type (A12). Fails unless exactly one fits. */
 export function selectCustomer<Customer extends { isDefault: boolean }>(
   customers: readonly Customer[],
   licenseType: LicenseType,
@@ -35,7 +30,6 @@ export function selectCustomer<Customer extends { isDefault: boolean }>(
   return hit !== undefined && hits.length === 1 ? ok(hit) : failed({ hits: hits.length, selector });
 }
 
-/** The asset number that the digits of E9 make for a licence type (A25). */
 export function assetNumberOf(
   digits: string,
   licenseType: LicenseType,

@@ -1,13 +1,12 @@
 import { type Result, failed, ok } from "../base/errors.ts";
 
-/** A length of time of the y-m-d form: `1-0-0` is one year. */
 interface Term {
   years: number;
   months: number;
   days: number;
 }
 
-/** What a configured word of `timeUnit` counts; `none` is a unit that no length follows from. */
+/** Units of the configured words for `timeUnit`. `none`: no length follows. */
 export const termUnits = ["year", "month", "day", "none"] as const;
 type TermUnit = (typeof termUnits)[number];
 
@@ -18,11 +17,7 @@ export function parseTerm(expression: string): Result<Term, string> {
   return ok({ years: Number(parts[1]), months: Number(parts[2]), days: Number(parts[3]) });
 }
 
-/**
- * Compares the three ways in which a product says how long it lasts: the expression, unit × quantity, and start to end
- * (A22). Says what disagrees; the end may be the last day of the term or the first one after it, on any clock of the
- * world. A term of nothing (0-0-0) agrees with everything.
- */
+/** What disagrees among term, unit × quantity and limits (A22). The end may be the last day or the next one. */
 export function termDisagreement(stated: {
   term: Term;
   unit: TermUnit;
@@ -51,14 +46,10 @@ function sameLength(term: Term, unit: Exclude<TermUnit, "none">, quantity: numbe
 
 const hourMs = 3_600_000;
 
-/** How far the end may be from the end of the term: a day, and the change of a clock. */
+/** A day, and the change of a clock. */
 const toleranceMs = 26 * hourMs;
 
-/**
- * Whether the end lies a term after the start on some clock of the world. A limit is midnight somewhere, and counted on
- * another clock a month may begin a day earlier and be up to three days shorter. Zones and inclusive ends move the end
- * by up to a day, and a day on which clocks change is longer.
- */
+/** A limit is midnight in some time zone. In another zone a month may begin a day earlier and be shorter. */
 function somewhereAgrees(term: Term, limitStart: string, limitEnd: string): boolean {
   const end = Date.parse(limitEnd);
   for (let offset = -12; offset <= 14; offset += 1) {

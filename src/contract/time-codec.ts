@@ -1,16 +1,13 @@
 import { type Result, failed, ok } from "../base/errors.ts";
 import type { WireTime } from "./answer-fields.ts";
 
-/** How a time stands on the wire (A20). */
 const timeCodecs = ["epoch_ms", "epoch_s", "yyyymmdd", "iso"] as const;
 type TimeCodec = (typeof timeCodecs)[number];
 
-/**
- * The contract's type of a time field: Long (limits), Integer (trial end of a product), Date (trial end of a feature).
- */
+/** The contract's types: Long (limits), Integer (trial end of a product), Date (trial end of a feature). */
 export type TimeWidth = "long" | "integer" | "date";
 
-/** The codecs that a field of a width can hold. A 32-bit Integer cannot hold epoch milliseconds. */
+/** A 32-bit Integer cannot hold epoch milliseconds. */
 export const codecsOfWidth: Record<TimeWidth, readonly TimeCodec[]> = {
   long: ["epoch_ms", "epoch_s", "yyyymmdd"],
   integer: ["epoch_s", "yyyymmdd"],
@@ -30,10 +27,7 @@ function dateInZone(instant: string, zone: string): number {
   return date.year * 10_000 + date.month * 100 + date.day;
 }
 
-/**
- * Writes an ISO instant as the wire holds it. `zone` is used for `yyyymmdd`, which keeps only the day. Fails with a
- * sentence for what is no instant, lies outside 2000–2100, or does not fit the field.
- */
+/** `zone`: for `yyyymmdd`, which keeps only the day. Fails outside 2000–2100 and for values that do not fit. */
 export function encodeTime(
   codec: TimeCodec,
   instant: string,
@@ -65,10 +59,7 @@ export function encodeTime(
   }
 }
 
-/**
- * Reads a time from the wire as an ISO instant in UTC; a day of `yyyymmdd` is its start in `zone`. Fails for what the
- * codec cannot have written and for what lies outside 2000–2100, which is how a wrong unit shows itself.
- */
+/** A `yyyymmdd` becomes the start of the day in `zone`. A time outside 2000–2100 fails: it reveals a wrong unit. */
 export function decodeTime(codec: TimeCodec, value: WireTime, zone = "UTC"): Result<string, string> {
   if (codec === "iso") {
     const epochMs = typeof value === "string" && /^\d{4}-\d{2}-\d{2}T/.test(value) ? Date.parse(value) : Number.NaN;

@@ -16,7 +16,6 @@ export const licenseTypes = [
 ] as const;
 export type LicenseType = (typeof licenseTypes)[number];
 
-/** The authorization types of an order record and an asset (E5, E8, M7), as the contract explains them. */
 export const licenseTypeMeanings = {
   normal_unrecover_usbkey: "stand-alone, lock cannot be re-issued",
   normal_recover_usbkey: "stand-alone, lock can be re-issued",
@@ -38,11 +37,10 @@ export const customerTypes = ["personal", "company"] as const;
 
 export const syncModes = ["sync", "async"] as const;
 
-/** The result of E6 and E7 for one lock. 2 is a data problem, 3 may be tried again later, 4 is permanent (A26). */
+/** Result of E6 and E7 for one lock. 2: data problem, 3: retry later, 4: permanent (A26). */
 export const lockStatuses = { succeeded: 1, doesNotExist: 2, failed: 3, wrongType: 4 } as const;
 type LockStatus = (typeof lockStatuses)[keyof typeof lockStatuses];
 
-/** What a lock status means for us, by its number (E6, E7). */
 export const lockStatusMeanings: Record<
   LockStatus,
   { effect: "done" | "data-problem" | "retry-later" | "permanent"; meaning: string }

@@ -1,7 +1,4 @@
-/**
- * Currencies whose minor unit has not two digits, after ISO 4217 list one. Not from Intl: its data say how prices are
- * shown in shops, and give currencies such as IDR, HUF or IQD fewer digits than their minor unit has.
- */
+/** Minor units without two digits (ISO 4217 list one). Intl has digits of shop prices, too few for IDR, HUF or IQD. */
 const digitsBesideTwo: ReadonlyMap<string, number> = new Map(
   Object.entries({
     0:
@@ -12,12 +9,12 @@ const digitsBesideTwo: ReadonlyMap<string, number> = new Map(
   }).flatMap(([digits, currencies]) => currencies.split(" ").map((currency) => [currency, Number(digits)])),
 );
 
-/** Digits of the minor unit of a currency: 2 for EUR, 0 for JPY, 3 for KWD. One that ISO 4217 does not list has two. */
+/** 2 for EUR, 0 for JPY, 3 for KWD. A currency that ISO 4217 does not list has 2. */
 export function minorDigits(currency: string): number {
   return digitsBesideTwo.get(currency) ?? 2;
 }
 
-/** An amount in minor units as a decimal with all the digits of its currency, such as `-12.50` or `500`. */
+/** With all digits of the currency, such as `-12.50` or `500`. */
 export function decimalText(minor: number | bigint, currency: string): string {
   const digits = minorDigits(currency);
   const negative = minor < 0;

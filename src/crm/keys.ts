@@ -1,17 +1,17 @@
 import type { Order, RecordKey, Staff, Stream } from "./model.ts";
 
-/** `crm/ALFKI`: how a record key is written for people and as a key in the ledger. */
+/** `crm/ALFKI`: for display and as a key in the ledger. */
 export function formatKey(key: RecordKey): string {
   return `${key.namespace}/${key.id}`;
 }
 
-/** The key behind what `formatKey` wrote. A namespace has no slash. */
+/** Reverses `formatKey`. A namespace has no slash. */
 export function parseKey(text: string): RecordKey {
   const slash = text.indexOf("/");
   return { namespace: text.slice(0, slash), id: text.slice(slash + 1) };
 }
 
-/** The customer that a record belongs to; for a customer, itself. */
+/** The customer of a record. For a customer, itself. */
 export function customerKeyOf(
   stream: Stream,
   record: RecordKey & Partial<Pick<Order | Staff, "customerId" | "customerNamespace">>,

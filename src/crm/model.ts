@@ -9,20 +9,16 @@ export type { Feature, Instance, Money, Order } from "./order-schemas.ts";
 export { staffSchema } from "./staff-schemas.ts";
 export type { Staff } from "./staff-schemas.ts";
 
-/** The streams of a source, in the order in which they depend on each other. */
+/** In the order in which they depend on each other. */
 export const streams = ["customers", "orders", "staff"] as const;
 export type Stream = (typeof streams)[number];
 
-/** The key of a canonical record: a namespace (default `crm`) and the id that the CRM gave it. */
 export interface RecordKey {
   namespace: string;
   id: string;
 }
 
-/**
- * A customer of ours: what becomes an enterprise on the platform. `address` may be missing: such a customer exists but
- * cannot be ordered for yet.
- */
+/** Becomes an enterprise on the platform. Without `address` nothing can be ordered for it. */
 export const customerSchema = z.strictObject({
   ...keyFields,
   name: text.describe("Name of the customer."),
@@ -58,7 +54,7 @@ export type CanonicalRecord =
   | { stream: "orders"; record: Order }
   | { stream: "staff"; record: Staff };
 
-/** The schema of each stream. That of orders is large, and made when a stream of orders is configured. */
+/** The schema of orders is large, so it is made only when a source has orders. */
 export const recordSchemas = {
   customers: customerSchema,
   get orders() {
@@ -69,10 +65,7 @@ export const recordSchemas = {
   },
 };
 
-/**
- * Fields that hold personal data: everywhere but in the ledger's private table they stand as a reference with a
- * commitment.
- */
+/** Personal data. Outside of the ledger's private table they are references with commitments. */
 export const privateFields: Record<Stream, readonly string[]> = {
   customers: [
     "name",
@@ -88,22 +81,18 @@ export const privateFields: Record<Stream, readonly string[]> = {
   staff: ["userName", "name", "remark", "mobile"],
 };
 
-/**
- * Fields that hold secrets: sealed with the configured key before they are stored at all. `instances[].passwords` are
- * licence passwords.
- */
+/** Secrets: sealed before they are stored. `instances[].passwords` are licence passwords. */
 export const secretFields: Record<Stream, readonly string[]> = {
   customers: [],
   orders: ["instances[].passwords"],
   staff: ["password"],
 };
 
-/** A flat instance whose licence passwords stand in some form: in clear, or as a marker. */
 export type InstanceWith<Passwords> =
   | Exclude<Instance, { kind: "product" }>
   | (Omit<Extract<Instance, { kind: "product" }>, "passwords"> & { passwords?: Passwords | undefined });
 
-/** An instance of an order; without an order it is one of the same order. */
+/** Without an order: an instance of the same order. */
 export interface EarlierInstance {
   orderId?: string | undefined;
   orderNamespace?: string | undefined;
@@ -112,26 +101,19 @@ export interface EarlierInstance {
 
 type InstanceOf<Kind extends Instance["kind"]> = Omit<Extract<Instance, { kind: Kind }>, "kind">;
 
-/** A product as it stands in the tree. */
 export interface Product<Passwords = string[]> extends Omit<InstanceOf<"product">, "passwords"> {
   passwords?: Passwords | undefined;
 }
 
-/** A package (merchandise) with its products and lower packages. `parentNumber` is absent for a root. */
 export interface Package<Passwords = string[]> extends InstanceOf<"package"> {
   products: Product<Passwords>[];
   children: Package<Passwords>[];
 }
 
-/** An asset with everything that belongs to it, in a stable order. */
 export interface Asset<Passwords = string[]> extends InstanceOf<"asset"> {
   products: Product<Passwords>[];
   packages: Package<Passwords>[];
 }
 
-/**
- * The zones in which a source gave dates of a record as local ones, by field: `placedAt` of an order,
- * `product.limitEnd` of its products. A field that is given as an instant, or not in one zone throughout the record, is
- * not among them. They stand beside the record: what it says is its instants.
- */
+/** Zones of local dates, by field (`placedAt`, `product.limitEnd`). Left out: instants, and fields in several zones. */
 export type DateZones = Readonly<Record<string, string>>;

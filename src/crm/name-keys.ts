@@ -1,18 +1,16 @@
 import type { JsonObject, Json } from "../base/canonical-json.ts";
 import type { Stream } from "./model.ts";
 
-/** No more of a name than this is searched for: a name of any length takes little room. Code points. */
+/** Only so much of a name is searched, in code points. */
 const longest = 120;
 
-/** Whose name it is: that of a company may be shown to every signed-in user, that of a person is personal data. */
 export type Named = "company" | "person";
 
-/** A name as it is compared: whatever its case, its spaces, and the way in which its accents are written. */
+/** Ignores case, spaces and the encoding of accents. */
 export function comparedName(name: string): string | null {
-  // What lies behind this much cannot be in the key.
   const start = name.length > longest * 4 ? name.slice(0, longest * 4) : name;
   const lower = start.normalize("NFC").toLowerCase();
-  // Lower case alone can leave what is written in another way; of ASCII it never does.
+  // Lower case can undo the normal form, except in ASCII.
   const folded = (isAscii(lower) ? lower : lower.normalize("NFC")).trim().replaceAll(/\s+/gu, " ");
   if (folded === "") return null;
   return folded.length <= longest ? folded : Array.from(folded).slice(0, longest).join("");
@@ -22,20 +20,18 @@ function isAscii(text: string): boolean {
   return /^[ -~]*$/u.test(text);
 }
 
-/** The key by which a record is found; companies and people have keys apart, so that who looks for one meets no other. */
+/** Companies and people have separate keys, so that a search finds only one of them. */
 export function nameKey(named: Named, name: string): string | null {
   const compared = comparedName(name);
   return compared === null ? null : `${named} ${compared}`;
 }
 
-/** Whose names a stream has: a customer may be a person too. */
 export const namedIn: Record<Stream, readonly Named[]> = {
   customers: ["company", "person"],
   orders: [],
   staff: ["person"],
 };
 
-/** By which keys a record is found that says this: its name, and its login. */
 export function nameKeysOf(stream: Stream, record: JsonObject): [name: string | null, login: string | null] {
   if (stream === "orders") return [null, null];
   const named = stream === "customers" && record["customerType"] === "company" ? "company" : "person";

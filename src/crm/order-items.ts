@@ -1,19 +1,17 @@
 import type { JsonObject } from "../base/canonical-json.ts";
 import type { Asset, Money, Package, Product } from "./model.ts";
 
-/** A product of an order as the CRM gives it, with the asset it belongs to. Its licence passwords are left out. */
+/** A product with its asset. Licence passwords are left out. */
 interface OrderProduct {
   id: string;
   assetId: string;
   licenseType: string;
-  /** The number of the package that holds it, or null where it stands under the asset itself. */
+  /** Null if the product is directly under the asset. */
   packageNumber: string | null;
   amount: Money | undefined;
-  /** Everything else the CRM says of it, flat enough to be compared. */
   fields: JsonObject;
 }
 
-/** A package of an order as the CRM gives it. */
 interface OrderPackage {
   number: string;
   name: string;
@@ -22,7 +20,6 @@ interface OrderPackage {
   licenseType: string;
 }
 
-/** Every product of an order, packages included, in the order of the assets. */
 function productsOf<Passwords>(assets: readonly Asset<Passwords>[]): OrderProduct[] {
   return assets.flatMap((asset) => [
     ...asset.products.map((product) => orderProduct(asset, product, null)),
@@ -32,7 +29,6 @@ function productsOf<Passwords>(assets: readonly Asset<Passwords>[]): OrderProduc
   ]);
 }
 
-/** Every package of an order, the upper ones before the lower ones. */
 function packagesOf<Passwords>(assets: readonly Asset<Passwords>[]): OrderPackage[] {
   return assets.flatMap((asset) =>
     packagesUnder(asset.packages).map((item) => ({
@@ -69,20 +65,16 @@ function orderProduct<Passwords>(
   };
 }
 
-/** A product or package of an order under one asset number; `assetNumber` is null until a number is fixed. */
+/** A product or package under one asset number. Null: no number is fixed yet. */
 export interface NumberedItem {
   id: string;
   instanceId: string;
   assetNumber: string | null;
   licenseType: string;
-  /** What the CRM says of it, to be compared between versions. */
   fields: JsonObject;
 }
 
-/**
- * The products and packages of an order, each under every number of its asset. `numbersOf` gives the numbers of an
- * asset, or else those under which one of its products is known.
- */
+/** Each item under every number of its asset. `numbersOf`: of the asset, or those known for one of its products. */
 export function numberedItems<Passwords>(
   assets: readonly Asset<Passwords>[],
   numbersOf: (assetId: string, productId: string | undefined) => readonly string[],

@@ -1,7 +1,7 @@
 import { z } from "zod";
 
 export const identifier = z.string().min(1).max(200);
-/** Without a slash, so that a written key (`crm/10248`) names one record and no other, whatever the id holds. */
+/** Without a slash, so that `crm/10248` names only one record. */
 export const namespace = identifier.regex(/^[^/]+$/);
 export const text = z.string().min(1);
 /** An instant in UTC, ISO 8601 with `Z`. */
@@ -37,11 +37,7 @@ export const licenseTypes = [
 ] as const;
 export type LicenseType = (typeof licenseTypes)[number];
 
-/**
- * The order in which the lists of a canonical record stand. Sources deliver rows in any order; sorted, equal records
- * have equal hashes, and a record whose rows came in another order is no changed record. Asset numbers keep their
- * order: it says which unit each one fills.
- */
+/** Lists are sorted, so that equal records have equal hashes. Not asset numbers: their order assigns them to units. */
 
 interface InstanceLike {
   kind: string;
@@ -52,12 +48,11 @@ interface InstanceLike {
 
 const kinds = ["asset", "package", "product", "feature", "extension"];
 
-/** By code units, which is the same on every machine. */
+/** By code units: the same on every machine. */
 function compareTexts(left: string, right: string): number {
   return left < right ? -1 : left > right ? 1 : 0;
 }
 
-/** Assets, packages, products, features, extensions; each kind by id, or by parent and code where it has no id. */
 function sortedInstances<Instance extends InstanceLike>(instances: readonly Instance[]): Instance[] {
   return instances.toSorted(
     (left, right) =>
@@ -68,12 +63,10 @@ function sortedInstances<Instance extends InstanceLike>(instances: readonly Inst
   );
 }
 
-/** Features or extensions by their code. */
 function sortedByCode<Coded extends { code: string }>(items: readonly Coded[]): Coded[] {
   return items.toSorted((left, right) => compareTexts(left.code, right.code));
 }
 
-/** Claims by asset number, then those by instance. */
 export function sortedClaims<Claim extends { assetNumber: string } | { instanceId: string }>(
   claims: readonly Claim[],
 ): Claim[] {
@@ -82,7 +75,7 @@ export function sortedClaims<Claim extends { assetNumber: string } | { instanceI
   return claims.toSorted((left, right) => compareTexts(keyOf(left), keyOf(right)));
 }
 
-/** An amount in the minor unit of its currency (cents for EUR); money is present only where the CRM gives it. */
+/** An amount in minor units (cents for EUR). */
 const moneySchema = z.strictObject({ currency: z.string().regex(/^[A-Z]{3}$/), minor: z.int() });
 export type Money = z.infer<typeof moneySchema>;
 
@@ -105,7 +98,6 @@ const extensionSchema = z.strictObject({
   value: z.string().describe("Value of the extension."),
 });
 
-/** An instance of another order of the same customer, or of one in another namespace. */
 const instanceOfOrder = {
   orderNamespace: namespace.optional().describe("Namespace of that order, where it is not this one's."),
   instanceId: identifier.describe("The instance there."),
@@ -168,11 +160,7 @@ const productFields = {
   amount: moneySchema.optional().describe("The price of the product, if the CRM has one."),
 };
 
-/**
- * A CRM product instance as the CRM keeps it: flat, with the id of its parent. Assets have no parent; packages hang
- * under an asset or a package; products under an asset or a package; features under a product; extensions under an
- * asset.
- */
+/** Flat, as in the CRM, with the parent's id. Features are under a product, extensions under an asset. */
 export const instanceSchema = z.discriminatedUnion("kind", [
   z.strictObject({
     kind: z.literal("asset"),
@@ -204,7 +192,6 @@ export const instanceSchema = z.discriminatedUnion("kind", [
 ]);
 export type Instance = z.infer<typeof instanceSchema>;
 
-/** An order of a customer as the CRM keeps it. */
 export const orderSchema = z.strictObject({
   ...keyFields,
   ...customerReference,

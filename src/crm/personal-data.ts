@@ -1,14 +1,12 @@
 export const emailAddress = /[^\s@<>"',;:]+@[^\s@<>"',;:]+/gu;
-/** An international number inside a sentence; asset numbers and ids never begin with a plus. */
+/** In a sentence. Asset numbers and ids never begin with a plus. */
 export const internationalNumber = /\+\d(?:[\s\-()./]?\d){6,14}(?!\d)/gu;
-/** A mobile number as M1 and E5 take it, in any grouping, also where words stand without spaces. */
+/** A mobile number as M1 and E5 accept it, in any grouping, also without spaces around it. */
 const mobileNumber = /(?<![\d/#])(?:(?:00)?86[\s-]?)?1[3-9]\d(?:[\s-]?\d{4}){2}(?!\d)/u;
-/** A number that could be dialled; an id goes on from a letter, or stands behind `/` or `#`. */
+/** A number that could be dialled. Ids follow a letter, `/` or `#`. */
 const dialledNumber = /(?<![A-Za-z\d_/#]|[A-Za-z\d_]-)\(?\d(?:\)?[\s\-./]?\(?\d){8,14}(?!\d)/gu;
 const date = /(?<!\d)\d{4}[-/]\d{2}[-/]\d{2}(?!\d)/gu;
-/** A number that does not go on from another one. */
 const wholeNumber = /(?<!\d|\d[\s\-./])\d+(?!\d)/gu;
-/** Ids behind the word for what they name, which is nobody who has a phone. */
 const named = String.raw`(?:20\d{2}-\d{6,}|[1-9]\d{7,}(?:-\d{1,6})?)(?!\d)`;
 const things = ["order", "enterprise", "asset", "ticket", "invoice", "contract"];
 const namedNumbers = new RegExp(
@@ -17,15 +15,12 @@ const namedNumbers = new RegExp(
   "giu",
 );
 
-/**
- * What of a person a text in somebody's own words holds, as far as its form shows it. A whole number of which
- * `isOther` holds, such as an asset number, one that is said to be an order's, and a list of long numbers are none.
- */
+/** By form. These are not phone numbers: `isOther` ones, ids after a word such as "order", lists of long numbers. */
 export function personalDataIn(
   text: string,
   isOther: (digits: string) => boolean,
 ): "an e-mail address" | "a phone number" | undefined {
-  // Other forms of digits, signs and dashes are read as the plain ones.
+  // Other forms of digits, signs and dashes become plain ones.
   const plain = text
     .normalize("NFKC")
     .replaceAll(/\p{Cf}/gu, "")
@@ -40,14 +35,14 @@ export function personalDataIn(
   return numbers?.some(isPhone) === true ? "a phone number" : undefined;
 }
 
-/** Whether an id as a whole is an e-mail address, or a phone number as people are called by. */
+/** Whether the whole id is an e-mail address or a phone number. */
 export function isAddressOrNumber(id: string): boolean {
   const rest = id.trim();
   if (/^[^\s@]+@[^\s@]+\.[^\s@]+$/u.test(rest)) return true;
   return /^\+[\d\s()./-]{7,}$/u.test(rest) || (mobileNumber.test(rest) && /^[\d\s-]+$/u.test(rest));
 }
 
-/** The text without the whole numbers of which `isOther` holds, those that follow on each other too. */
+/** Repeats, because removing a number can expose the next one. */
 function withoutAll(text: string, isOther: (digits: string) => boolean): string {
   const without = text.replaceAll(wholeNumber, (digits) => (isOther(digits) ? "|" : digits));
   return without === text ? text : withoutAll(without, isOther);

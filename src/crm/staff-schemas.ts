@@ -1,15 +1,11 @@
 import { z } from "zod";
 import { customerReference, identifier, keyFields, sortedClaims, text } from "./order-schemas.ts";
 
-/**
- * Which asset a staff member should hold: by its number, or by the CRM id of the asset instance that an order brought.
- */
 const assetClaimSchema = z.union([
   z.strictObject({ assetNumber: identifier.describe("The number of the asset.") }),
   z.strictObject({ instanceId: identifier.describe("The CRM's id of the asset instance that an order brought.") }),
 ]);
 
-/** A lock for lending and the assets that go into it (M10). */
 const borrowSchema = z.strictObject({
   lock: identifier.describe("The number of the lock that is lent to the person."),
   assets: z
@@ -18,7 +14,6 @@ const borrowSchema = z.strictObject({
     .describe("The assets of the person that go into it, by number or by the instance of an order."),
 });
 
-/** An employee of a customer and the assets this person should hold. */
 export const staffSchema = z.strictObject({
   ...keyFields,
   ...customerReference,

@@ -1,6 +1,6 @@
 import type { Asset, Instance, InstanceWith, Package, Product } from "./model.ts";
 
-/** Why the flat instances of an order do not make a tree. `instanceId` names the culprit. */
+/** Why the instances are not a tree. `instanceId`: the faulty one. */
 interface TreeFault {
   code:
     | "duplicate-instance"
@@ -16,13 +16,9 @@ interface TreeFault {
   message: string;
 }
 
-/**
- * How deep packages may hang below each other. Real ones are a few levels deep; what is checked, bound and sent stays
- * far from the depth at which a recursion over the payload would end the program.
- */
+/** Real packages are a few levels deep. Far below the depth at which recursion over a payload would crash. */
 export const maxPackageDepth = 100;
 
-/** Members of a cycle that its message names. */
 const namedMembers = 10;
 
 type AssetInstance = Extract<Instance, { kind: "asset" }>;
@@ -34,13 +30,7 @@ const byId = (left: { id: string }, right: { id: string }): number =>
 const byCode = (left: { code: string }, right: { code: string }): number =>
   left.code < right.code ? -1 : left.code > right.code ? 1 : 0;
 
-/**
- * Turns the flat CRM instances of one order into assets with products and packages of any depth, every list sorted by
- * id so that equal orders have equal hashes. All faults are reported, not only the first: duplicate ids, orphans,
- * cycles, a parent of the wrong kind, a package whose parent number disagrees with its parent's number, packages more
- * than `maxPackageDepth` deep, an asset number that is named twice. Nothing here recurses: any depth and any width is
- * taken, and named where it is too much. The tree is usable only without faults.
- */
+/** Sorted by id, so that equal orders have equal hashes. Unusable with faults. Never recurses: any depth is safe. */
 export function buildAssets<Passwords = string[]>(
   instances: readonly InstanceWith<Passwords>[],
 ): { assets: Asset<Passwords>[]; faults: TreeFault[] } {
@@ -128,7 +118,6 @@ function byKind<Passwords>(
   return { assets, packages, products };
 }
 
-/** The assets, every list in them in its stable order. */
 function sortedTree<Passwords>(
   builtAssets: ReadonlyMap<string, Asset<Passwords>>,
   builtPackages: ReadonlyMap<string, Package<Passwords>>,
@@ -280,7 +269,6 @@ function firstRepeated(values: readonly string[]): string | undefined {
   return undefined;
 }
 
-/** One fault for each cycle of packages, named by the member with the smallest id. */
 function cyclesOf(packages: ReadonlyMap<string, PackageInstance>): TreeFault[] {
   const state = new Map<string, "open" | "closed">();
   const faults: TreeFault[] = [];
@@ -310,10 +298,7 @@ function cyclesOf(packages: ReadonlyMap<string, PackageInstance>): TreeFault[] {
   return faults;
 }
 
-/**
- * The package at which an asset's tree becomes too deep, by the smallest id of that level. A cycle hangs under no asset
- * and is not met here.
- */
+/** The smallest id on the first level that is too deep. Cycles are under no asset, so this loop ends. */
 function firstTooDeep<Passwords>(asset: Asset<Passwords>): TreeFault | undefined {
   let level = asset.packages;
   for (let depth = 1; level.length > 0; depth += 1) {
@@ -332,7 +317,6 @@ function firstTooDeep<Passwords>(asset: Asset<Passwords>): TreeFault | undefined
   return undefined;
 }
 
-/** An asset number stands for one asset: each one that the order names more than once. */
 function repeatedNumbers(assets: ReadonlyMap<string, AssetInstance>): TreeFault[] {
   const owners = new Map<string, string>();
   const faults: TreeFault[] = [];
@@ -355,7 +339,7 @@ function repeatedNumbers(assets: ReadonlyMap<string, AssetInstance>): TreeFault[
   return faults;
 }
 
-/** Products of these assets, those of packages included, each once for every unit of its asset. */
+/** Products, also of packages, times the units of their asset. */
 export function productUnits<Passwords>(assets: readonly Asset<Passwords>[]): number {
   let count = 0;
   for (const { products, packages, quantity } of assets) {

@@ -21,7 +21,7 @@ import { crmFacts, movedFacts, type Facts } from "./plan/facts.ts";
 import { needsOf } from "./plan/needs-of-operations.ts";
 import type { CustomerPlan } from "./plan/plan.ts";
 
-/** How often at most one run sends a change again after the platform showed each time that it was not done. */
+/** How often one run repeats a change that the platform each time showed as not done. */
 const mostAgain = 3;
 
 function unclearName({ kind, customer, subject }: Operation): string {
@@ -42,11 +42,9 @@ export interface CarryOut {
   progress: Progress;
   observed: Observed;
   approved: ReadonlyMap<string, StandingHold>;
-  /** The outcome of a done operation is committed with the next write. */
   ahead?: boolean | undefined;
 }
 
-/** Sends one operation or puts it off. Answers why the pass stops there, if it does. */
 export async function carryOut(of: CarryOut, operation: Operation): Promise<StopReason | undefined> {
   const { deps, attempt, knows, progress } = of;
   if (progress.unreached.has(serviceOf(operation))) return await notSent(of, operation, notAttempted);
@@ -91,7 +89,7 @@ async function notDone(
       const { code, reason, unreached } = delivery;
       if (code !== pausedCode)
         return await putOff(of, operation, { code, reason, again: true }, unreached && "no-numbers");
-      // The first run after the pause continues with it.
+      // The first run after the pause does it.
       progress.delivered.add(operation.hash);
       progress.outcomes.unsent([operation], { code, reason });
       await dropUnsent(of, operation, reason);
@@ -116,13 +114,12 @@ async function notDone(
   }
 }
 
-/** Why operations for a service that could not be reached are left to the next run. */
 export const notAttempted = {
   code: "service.not-sent",
   reason: "not attempted: the service could not be reached",
 };
 
-/** Sends the service nothing more in this pass; the other service goes on. `id`: the intent exists already. */
+/** This pass sends the service nothing more. The other service goes on. `id`: the intent exists already. */
 async function notSent(
   of: CarryOut,
   operation: Operation,
@@ -142,11 +139,7 @@ async function putOff(
   await dropUnsent(of, operation, why.dropped ?? why.reason);
 }
 
-/**
- * A rejection stops only the operations that need the rejected one: the next plan of this pass leaves them out. People
- * who were refused together are sent in parts, to find the person at fault. If the service refuses this application, no
- * record is at fault, and this run sends it nothing more.
- */
+/** Stops only what needs the rejected operation. People are sent in parts, to find the one at fault. */
 function refusedBy(
   { deps, progress }: CarryOut,
   operation: Operation,
@@ -159,7 +152,7 @@ function refusedBy(
   }
 }
 
-/** Settles a lost answer at once: in most cases the platform already shows the effect. */
+/** After a lost answer the platform in most cases already shows the effect. */
 async function settleAtOnce(
   { deps, attempt, knows, progress }: CarryOut,
   operation: Operation,
@@ -175,11 +168,7 @@ async function settleAtOnce(
   return undefined;
 }
 
-/**
- * For an operation that sets a state: whether an earlier change of the same subject with an unknown outcome may still
- * land after one that is sent now. The earlier change may belong to another customer, for example if an order was
- * transferred.
- */
+/** An earlier change of the subject may take effect after this one. It may be of another customer if an order moved. */
 async function earlierMayStillLand(deps: ReconcileDependencies, operation: Operation): Promise<boolean> {
   const { journal, requests: desk } = deps.ledger;
   const requests = typeOf(operation).can.answers?.(operation) ?? [];
@@ -191,7 +180,6 @@ async function earlierMayStillLand(deps: ReconcileDependencies, operation: Opera
   return false;
 }
 
-/** This run sent it often enough. */
 function sentInVain({ unclear }: ReconcileDependencies, operation: Operation): Why | undefined {
   const sent = unclear.get(unclearName(operation)) ?? 0;
   if (sent <= mostAgain) return undefined;
@@ -206,7 +194,6 @@ function turnedAway({ refusing }: ReconcileDependencies, operation: Operation): 
   return reason === undefined ? undefined : { code: "service.refused", reason, again: true };
 }
 
-/** Records an operation that is not sent as dropped in the journal, with the reason. */
 export async function dropUnsent(
   { deps, attempt, knows, progress }: Omit<CarryOut, "observed" | "approved">,
   operation: Operation,
@@ -221,18 +208,16 @@ export async function dropUnsent(
 export interface Expected {
   plan: string;
   facts: Facts;
-  /** The run that it undoes; undefined: it follows the CRM. */
+  /** The run that it undoes. Undefined: it follows the CRM. */
   undo?: string | undefined;
-  /** The name of every saved operation for people, by hash. */
   operations: ReadonlyMap<string, string>;
   chosen: ReadonlySet<string>;
-  /** An earlier run applied some of it, so the changes of that run are no reason against the rest. */
+  /** An earlier run applied a part, so the changes of that run do not outdate the rest. */
   applied: boolean;
-  /** This run has begun to carry it out, so all remaining operations must be part of it. */
+  /** This run has applied a part, so nothing outside the saved plan may remain. */
   begun: boolean;
 }
 
-/** Why a saved plan cannot be carried out now, as sentences for people; empty if it is still the plan. */
 export function movedSince(plan: CustomerPlan, expected: Expected): string[] {
   const now = new Map(plan.operations.map((operation) => [operation.hash, nameOf(operation)]));
   const others = [...now]
@@ -246,13 +231,12 @@ export function movedSince(plan: CustomerPlan, expected: Expected): string[] {
   return moved.length > 0 ? moved : [...lost, ...others];
 }
 
-/** For a partly applied plan, only changes in the CRM count: its done operations wait for nothing any more. */
+/** If a part was applied, only changes in the CRM count. */
 function movedInCrm(saved: Facts, now: Facts): string[] {
   const left = crmFacts(now);
   return movedFacts(Object.fromEntries(Object.entries(saved).filter(([name]) => name in left)), left);
 }
 
-/** Why operations of a saved plan that were not chosen are left to the next run. */
 export const notChosen: Why = {
   code: "plan.not-chosen",
   reason: "the change is in the saved plan but was not chosen; the next run carries it out",
@@ -267,12 +251,12 @@ export function takenBack(run: string): Why {
   };
 }
 
-/** The name of an operation for people: `1a2b3c4d E5 order:crm/10248`. */
+/** For display: `1a2b3c4d E5 order:crm/10248`. */
 export function nameOf({ hash, endpoint, subject }: { hash: string; endpoint: string; subject: string }): string {
   return `${hash.slice(0, 8)} ${endpoint} ${subject}`;
 }
 
-/** Splits a plan: `left` has the operations that were not chosen, and those that need one of them. */
+/** `left`: operations that were not chosen, and those that need one of them. */
 export function chosenOf(
   plan: CustomerPlan,
   expected: Expected | undefined,

@@ -24,31 +24,26 @@ import { failureOf } from "../base/errors.ts";
 import type { Block } from "./plan/records.ts";
 import { AmbiguousReading, ReadFailure } from "../platform/call.ts";
 
-/** The loaded facts, and changes that are applied together once the whole is needed, however many there are. */
 interface Advanced {
   loaded: LoadedCustomer;
   learned: StateChange[];
   numbers: FixedNumber[];
   readonly byUnit: Map<string, string>;
-  /** The hash of each order's current content in the CRM. */
   readonly bodyHashes: ReadonlyMap<string, string>;
 }
 
-/** The facts about a customer for one pass: loaded once, at first use, and advanced by every write. */
+/** The facts about a customer for one pass. Loaded once at first use. Every write updates them. */
 export class CustomerState {
   readonly customer: RecordKey;
   readonly #deps: Pick<EngineDependencies, "ledger" | "clock">;
   readonly #keeps: boolean;
   #advanced: Advanced | undefined;
-  /** The order of the customer's writes that depend on earlier writes in the writer's queue. */
+  /** Keeps the customer's writes in order in the writer's queue. */
   readonly after = new Sequence();
-  /** Ends with the last registered write; it is never rejected. */
   #committed: Promise<void> | undefined;
   #failure: { error: unknown; told: Promise<void> } | undefined;
-  /** Subjects of operations whose outcome the writer has but did not commit yet. */
   readonly #concluding = new Set<string>();
 
-  /** A plan passes `keeps: false`: it learns in memory only. */
   constructor(
     deps: Pick<EngineDependencies, "ledger" | "clock">,
     customer: RecordKey,
@@ -74,7 +69,7 @@ export class CustomerState {
     return advanced.loaded;
   }
 
-  /** Takes the facts that the pass began with; while something of the customer is open, there are none yet. */
+  /** While an operation of the customer is open, there are no facts yet. */
   begin({ loaded }: Pick<Begun, "loaded">): void {
     if (loaded !== undefined) this.#advanced = advancedFrom(loaded);
   }
@@ -89,15 +84,14 @@ export class CustomerState {
     return payloadFactsOf(loaded.known, byUnit);
   }
 
-  /** Records the outcome of an operation, and applies its changes to these facts. */
   async conclude(operation: Operation, id: string, conclusion: Conclusion): Promise<void> {
     const at = await this.#deps.ledger.journal.conclude(id, conclusion);
     this.#concluded(operation, id, conclusion, at);
   }
 
   /**
-   * The same without waiting for the commit, which comes with the next intent or the end of the pass. Calls `failed` if
-   * the commit fails. False, and nothing is recorded, if the ledger must be read to learn the changes.
+   * Does not wait for the commit, which comes with the next intent or the end of the pass. Calls `failed` if the commit
+   * fails. Returns false and records nothing if the changes can only be learned from the ledger.
    */
   concludeAhead(
     operation: Operation,
@@ -114,13 +108,13 @@ export class CustomerState {
     return true;
   }
 
-  /** Registers a write that the writer has not committed yet. The writer answers in the order of these. */
+  /** Registers an uncommitted write. The writer commits these in order. */
   handedOver(
     committed: Promise<unknown>,
     landed?: () => void,
     failed: (error: unknown) => Promise<void> = () => Promise.resolve(),
   ): void {
-    // The first failure explains the later ones. Nobody needs the error before calling `settled`.
+    // The first failure explains the later ones. It is thrown by `settled`.
     this.#committed = committed.then(landed, (error: unknown) => {
       const told = failed(error);
       told.catch(() => {});
@@ -128,7 +122,7 @@ export class CustomerState {
     });
   }
 
-  /** Waits until all registered writes are on disk. Throws the error that prevented it. */
+  /** Waits until all registered writes are on disk. Throws the first error. */
   async settled(): Promise<void> {
     if (this.#committed === undefined) return;
     await this.#committed;
@@ -137,12 +131,10 @@ export class CustomerState {
     throw this.#failure.error;
   }
 
-  /** Whether the outcome of an operation on this subject is among these writes. */
   isConcluding(subject: string): boolean {
     return this.#concluding.has(subject);
   }
 
-  /** Whether neither this pass nor its later operations must read the concluded changes from the ledger. */
   #isLearntWithoutReading(operation: Operation, { changes, rejections }: Conclusion): boolean {
     const bodyHashes = this.#advanced?.bodyHashes;
     if (bodyHashes === undefined || rejections !== undefined) return false;
@@ -172,7 +164,7 @@ export class CustomerState {
     this.#learn(changes, at);
   }
 
-  /** The same for changes that nothing else can contradict, without waiting for the commit. A plan learns them only. */
+  /** `record` for changes that nothing can contradict, without waiting for the commit. A plan only learns them. */
   recordAhead(changes: readonly StateChange[]): void {
     const { ledger, clock } = this.#deps;
     const ahead = this.#keeps ? ledger.state.recordAhead(changes, this.after) : undefined;
@@ -205,16 +197,14 @@ export class CustomerState {
     learned.push(...changes.filter(isAppliedLater));
   }
 
-  /** No facts exist yet about an enterprise that E2 created; any other enterprise is read when it is linked. */
+  /** No facts exist yet about an enterprise that E2 created. Any other enterprise is read when it is linked. */
   #linkedElsewhere(changes: readonly StateChange[]): Known["link"] {
     const linked = changes.find((change) => change.type === "linked");
     return linked === undefined || linked.link.origin === "created" ? undefined : linked.link;
   }
 }
 
-/** The facts about a customer that the references of one payload need. */
 export interface PayloadFacts extends Pick<Known, "link" | "platformCustomers" | "enterpriseCode"> {
-  /** The number fixed to a unit of an asset instance, by its name (`assetUnit`). */
   numberOf(unit: string): string | undefined;
   memberOf(staff: RecordKey): string | undefined;
 }
@@ -228,7 +218,7 @@ function byUnitName(numbers: readonly FixedNumber[]): Map<string, string> {
   );
 }
 
-/** The same from facts in memory; `numbers`: their numbers, if these are already available by unit. */
+/** `numbers`: by unit, if they are available. */
 export function payloadFactsOf(
   known: Known,
   numbers: ReadonlyMap<string, string> = byUnitName(known.numbers),
@@ -264,7 +254,7 @@ function needsReading<Type extends keyof ChangeShapes>(
   return handedIn().changes[type].isReadAnew?.(change, bodyHashes) === true;
 }
 
-/** The rejections that remain after an operation ended; the ledger derives the same ones from its rows. */
+/** The ledger derives the same rejections from its rows. */
 function rejectionsAfter(
   before: readonly Rejection[],
   operation: Pick<Operation, "kind" | "records">,
@@ -284,7 +274,6 @@ function rejectionsAfter(
   return [...standing.filter((old) => !replaced(old)), ...made];
 }
 
-/** Everything that carrying out operations needs. */
 export interface EngineDependencies {
   ledger: Ledger;
   platform: Platform;
@@ -299,7 +288,7 @@ export interface EngineDependencies {
   logger: Logger;
 }
 
-/** Why operations that depend on a failed or ambiguous reading wait. Throws any other error again. */
+/** For operations that depend on a failed or ambiguous reading. Throws any other error again. */
 export function unreadBlock(thrown: unknown): Block {
   const gaveNothing = thrown instanceof ReadFailure && thrown.kind !== "aborted";
   if (!gaveNothing && !(thrown instanceof AmbiguousReading)) throw thrown;

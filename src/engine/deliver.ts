@@ -25,7 +25,6 @@ import { selectPlatformCustomer } from "./plan/input.ts";
 
 /** Fixes the numbers of an order's assets, for good. */
 export interface AssetNumbers {
-  /** Fixes a number to every unit of the order's assets; `keep` gets the new ones. Answers why not, if so. */
   fix(
     of: { order: RecordKey; customer: RecordKey },
     assets: readonly PlannedAsset[],
@@ -42,16 +41,15 @@ export interface DeliverOptions {
   plan?: string | undefined;
   ofUndo?: boolean | undefined;
   hold?: StandingHold | undefined;
-  /** The members that M5 showed (M1 only). */
   shownBefore?: readonly { globalId: string }[] | undefined;
   signal?: AbortSignal | undefined;
-  /** The outcome is committed with the next write; a caller that needs the commit awaits `state.settled()`. */
+  /** Commit the outcome with the next write. To be sure of the commit, await `state.settled()`. */
   ahead?: boolean | undefined;
 }
 
 /**
- * Carries out one operation: numbers, binding, permit, intent, one attempt, outcome. An operation that is sent again
- * must bind to exactly the bytes of its intent. If it does not, nothing is sent and it needs a person.
+ * Carries out one operation: numbers, binding, permit, intent, one attempt, outcome. A repeated operation must bind to
+ * the bytes of its intent. Otherwise nothing is sent and it needs a person.
  */
 export async function deliver(
   deps: EngineDependencies,
@@ -95,7 +93,7 @@ export async function deliver(
   }
 }
 
-/** The channel order number of an amendment: fixed before its intent, and the same when it is sent again. */
+/** The channel order number of an amendment: fixed before its intent, and the same when sent again. */
 async function amendmentNumber(
   { ledger, settings }: EngineDependencies,
   operation: Operation,
@@ -130,7 +128,7 @@ async function amendmentNumber(
 
 const late = "the program was held up before it could send; somebody else may have sent it meanwhile";
 
-/** Permit, intent, first byte, outcome. If the first byte is late, the outcome is unknown. */
+/** If the first byte is late, the outcome is unknown. */
 function send(
   deps: EngineDependencies,
   operation: Operation,
@@ -178,7 +176,6 @@ function send(
   );
 }
 
-/** The facts for an operation without a customer: it refers to nothing. */
 const nobodysFacts: PayloadFacts = {
   link: undefined,
   platformCustomers: [],
@@ -187,7 +184,6 @@ const nobodysFacts: PayloadFacts = {
   memberOf: () => undefined,
 };
 
-/** A bound payload with its call, before its permit. */
 interface Ready {
   prepared: Prepared<Shapes>;
   wire: JsonObject;
@@ -196,13 +192,9 @@ interface Ready {
   toSeal: SealedValues[];
 }
 
-/** Why a payload cannot be sent now; `again`: why it cannot be sent again. */
 type NotReady = { kind: "blocked"; again?: string } & Unready;
 
-/**
- * The hash of the sent payload, which the audit log keeps for good: of the endpoint, the target and the body, a line
- * each. It also covers the salts of the private values, so that nobody can guess an erased value from the hash.
- */
+/** Kept in the audit log for good. Covers salts, so that nobody can guess an erased value from it. */
 function wireHashOf(sent: { endpoint: string; target: Json; body: string }, salts: readonly string[]): string {
   return sha256([sent.endpoint, JSON.stringify(sent.target), sent.body, ...salts].join("\n"));
 }
@@ -217,7 +209,6 @@ function makeReady(
     existing?: Existing | undefined;
     shownBefore?: readonly { globalId: string }[] | undefined;
     passwords: MadePasswords;
-    /** For an amendment only. */
     channelOrderId: string | undefined;
   },
 ): Ready | NotReady {
@@ -260,12 +251,10 @@ function makeReady(
     : { prepared, wire, body, wireHash, toSeal: passwords.toSeal };
 }
 
-/** Resolves the references of a payload from the facts about the customer. */
 export function bindingsFrom(
   known: PayloadFacts,
   settings: AssumptionSettings,
   values: Omit<Bindings, "reference"> & {
-    /** For an amendment only. */
     channelOrderId?: string | undefined;
   },
 ): Bindings {

@@ -8,12 +8,10 @@ import type { Taking } from "./plan/limits.ts";
 import type { CustomerPlan } from "./plan/plan.ts";
 
 interface Finished {
-  /** Everything planned for the customer when the pass ends, chosen or not. */
   plan: CustomerPlan;
   observed: Observed;
-  /** Hashes of operations that were carried out, rejected or put off. */
   delivered: { has(hash: string): boolean };
-  /** Every source gave enough to remove something, and nothing of the customer is in quarantine. */
+  /** Every source was complete enough for removals, and nothing of the customer is in quarantine. */
   isBelieved: boolean;
 }
 
@@ -23,7 +21,7 @@ export async function endUnwanted({ decisions }: Pick<Ledger, "decisions">, of: 
   await decisions.end("unwanted", of.plan.customer, unwanted);
 }
 
-/** Questions that nobody needs to answer any more, or that a run asks again in another form (`takings`). */
+/** Questions that need no answer any more, or that a run asks again in another form (`takings`). */
 export async function mootHolds(
   { decisions }: Pick<Ledger, "decisions">,
   of: Finished,
@@ -39,10 +37,7 @@ export async function mootHolds(
   return asked.map(({ question }) => question).filter((question) => !staying.has(question));
 }
 
-/**
- * Held, approved or rejected operations that nobody wants any more, if the plan can be believed. An undo is in no plan
- * of a run. It ends once one of its records has changed, since its saved plan is then out of date.
- */
+/** If the plan is believed. No run plans an undo: its holds end when one of its records changed. */
 async function unwantedHolds(
   { decisions }: Pick<Ledger, "decisions">,
   of: Finished,
@@ -53,7 +48,7 @@ async function unwantedHolds(
   const changed = ofUndo.filter((hold) => hold.changed);
   if (!isBelieved || plan.waits === true || observed.unread !== undefined) return { changed, unwanted: [] };
   const standing = await decisions.standing({ customer, ofUndo: false });
-  // A rejection outlives a setting that only hides the change, until the CRM or the platform reverts the change.
+  // A rejection stays while a setting only hides the change. It ends when the CRM or the platform reverts the change.
   const ending = standing.filter(
     ({ state, policy, changed: isOther }) => state !== "rejected" || isOther || policy?.startsWith("drift.") === true,
   );
@@ -72,10 +67,8 @@ export async function lacksSeats(
 }
 
 /**
- * Held, approved or rejected operations that nobody wants any more: they were carried out, or they left the plan for
- * good. They left for good if their records were decided on and wait for nothing, or if the seats of people without a
- * decision were read. An order without a decision is not looked at. Its operation ends only if the record changed since
- * a person saw it, for example by a transfer.
+ * The operation was carried out, or its records were decided and it left the plan. For people without a decision the
+ * seats must have been read. An order without a decision ends nothing, unless it changed since a person saw it.
  */
 function unwantedIn(holds: readonly StandingHold[], of: Finished): StandingHold[] {
   const { operations, records, rejected = [] } = of.plan;
@@ -98,7 +91,7 @@ function isDone({ outcome, code }: CustomerPlan["records"][number]): boolean {
   return outcome === "planned" || code === "policy.reported";
 }
 
-/** Operations that need no reading of M6: the ledger has mere requests, and also the missing parts of orders. */
+/** These need no reading of M6: the ledger knows requests and missing parts of orders. */
 function isKnownUnread(kind: OperationName): boolean {
   const { stages } = typeOf({ kind });
   const isOfPeople = stages.some((stage) => ["staff", "grants", "revokes", "leavers"].includes(stage));

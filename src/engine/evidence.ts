@@ -18,7 +18,7 @@ const evidenceSchema = z.object({
       at: z.string(),
       seen: z.boolean(),
       attempts: z.int(),
-      /** The call could still land at that time. */
+      /** The call could still take effect at that time. */
       early: z.literal(true).optional(),
       detail: z.unknown(),
     }),
@@ -31,11 +31,7 @@ export function readingsIn(evidence: Json): z.infer<typeof evidenceSchema>["read
   return found.success ? found.data.readings : [];
 }
 
-/**
- * The readings of a journal row with one more. Each has the number of attempts before it: an operation that is sent
- * again is read anew, and its earlier readings stay. New readings replace the oldest, but never the last one that
- * showed an effect.
- */
+/** `attempts`: the sends before the reading. The last reading that showed an effect always stays. */
 export function evidenceWith(
   row: JournalRow,
   reading: { at: string; seen: boolean; early?: true; detail: JsonObject },
@@ -56,7 +52,6 @@ export function evidenceWith(
   };
 }
 
-/** The facts that settle an operation of a customer, besides its own journal entry. */
 export function settleFacts(deps: Dependencies, knows: Pick<CustomerState, "held">): SettleFacts {
   const { ledger, settings, ordersUnseen } = deps;
   return {
@@ -70,10 +65,7 @@ export function settleFacts(deps: Dependencies, knows: Pick<CustomerState, "held
   };
 }
 
-/**
- * Reads the proof of an operation, each time anew: a reading made while the call could still land does not show later
- * effects. Rejects if the platform gave nothing, because a failed reading is not a `not-found`.
- */
+/** Reads anew: an earlier reading may be older than the effect. Throws if a reading fails, which is not `not-found`. */
 export async function readEvidence(
   deps: Dependencies & { reader: SnapshotReader },
   row: JournalRow,
@@ -135,17 +127,15 @@ export async function sendAgain(
 
 export type Settled =
   | { kind: "done"; id: string }
-  /** Proven or decided not to be applied, or rejected when sent again; the customer is planned again. */
+  /** Not applied, or rejected when sent again. The customer is planned again. */
   | { kind: "dropped"; id: string }
-  /** The service had rejected it, and the platform shows no effect: it is not sent again unchanged. */
+  /** The service had rejected it, and the platform shows no effect. It is not sent again unchanged. */
   | { kind: "rejected"; id: string; code: string; reason: string }
   | { kind: "waiting"; id: string; until: string }
   | { kind: "parked"; id: string; reason: string }
   | { kind: "unreadable"; id: string; reason: string }
-  /** It must be sent again, but crm-sync is paused. */
   | { kind: "paused"; id: string };
 
-/** An operation whose outcome is open, and the run that settles it. */
 export interface Open {
   row: JournalRow;
   runId: string | null;
@@ -161,7 +151,7 @@ export function named(row: JournalRow): { operation: string; endpoint: string; s
   return { operation: row.id, endpoint: row.operation.endpoint, subject: row.operation.subject };
 }
 
-/** Whether the settings or earlier readings say that the platform shows assets of a licence type (A43). */
+/** Whether the platform is known to show assets of a licence type (A43). */
 export async function isShown(
   { settings, ledger }: Pick<EngineDependencies, "settings" | "ledger">,
   licenseType: string,

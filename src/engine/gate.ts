@@ -6,7 +6,6 @@ import type { CustomerPlan } from "./plan/plan.ts";
 import type { CustomerAttempt, CustomerAttemptResult } from "./attempt.ts";
 import type { CarryOut } from "./carry-out.ts";
 
-/** People's decisions on the operations of a plan, and the operations to judge before the pass goes on. */
 interface AtTheGate {
   decided: Decided<StandingHold>;
   toJudge?: Extract<CustomerAttemptResult, { kind: "destructive" }>;
@@ -25,11 +24,7 @@ function isReleased(released: Taking | undefined, { removes }: Taking): boolean 
   return released !== undefined && removesNoMore(removes, released.removes);
 }
 
-/**
- * Finds the operations of a plan that a person was asked about or approved, and new ones that may be held. The journal
- * stores new ones as planned, and the run judges them over its total. An operation that changed since a person saw it
- * is new.
- */
+/** The run judges new operations that may be held. An operation that changed since a person saw it is new. */
 export async function gate(
   { deps, attempt, knows, progress }: CarryOut,
   { operations, customer }: CustomerPlan,
@@ -44,11 +39,11 @@ export async function gate(
     !isReleased(attempt.released?.get(taking.hash), taking) && !asked.has(taking.hash) && !approved.has(taking.hash);
   const open = takings.filter(isNew).map((taking) => ({ ...taking, askedBefore: outdated.get(taking.hash) }));
   if (open.length === 0) return { decided };
-  // An operation that changed since a person saw it is stored anew, because that person may still have its old id.
+  // A changed operation is stored anew: a person may still have the old id.
   const planned = operations.filter(
     ({ hash }) => outdated.has(hash) || (!progress.announced.has(hash) && !progress.stored.has(hash)),
   );
-  // A run does not plan an undo by itself. Its plan id keeps the undo when the next run plans something else.
+  // No run plans an undo by itself. The plan id keeps the undo when the next run plans.
   const planId = ofUndo ? (attempt.expected?.plan ?? null) : null;
   const holds = new Map([...asked, ...approved]);
   await journal.plan({ runId: attempt.runId, planId, operations: planned, holds });

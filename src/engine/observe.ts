@@ -26,11 +26,9 @@ import { deletesAccounts } from "./model/policy.ts";
 
 type Link = NonNullable<Known["link"]>;
 
-/** E2 creates a default and an industry customer. */
 const customersOfE2 = 2;
-/** For an enterprise linked within this many settle times, E3 must be read `settle.readings` times, as for settling. */
+/** An enterprise linked within this many settle times needs `settle.readings` readings of E3. */
 const settleTimesYoung = 10;
-/** How often this process read E3 for missing customers of an enterprise. */
 const countsOf = new WeakMap<Ledger, Map<string, number>>();
 
 function readingsOf(ledger: Ledger, enterpriseGlobalId: string): number {
@@ -41,14 +39,13 @@ function readingsOf(ledger: Ledger, enterpriseGlobalId: string): number {
   return count;
 }
 
-/** This many incomplete lists of one enterprise in a row contradict A27. */
+/** So many incomplete lists of one enterprise in a row contradict A27. */
 const incompleteOnesInARow = 3;
 const incompleteEvidence = `M5 gave ${incompleteOnesInARow} lists of one enterprise in a row that do not add up`;
 
-/** E3 is read for customers this many times as often as for settling: it costs one call, and orders wait for it. */
+/** E3 is read this many times as often as for settling: it costs one call, and orders wait for it. */
 const readingsOver = 4;
 
-/** When E3 is read again for the customers of an enterprise, and why. */
 export interface CustomersAwaited {
   until: string;
   reason: string;
@@ -59,13 +56,12 @@ type SnapshotDependencies = Pick<EngineDependencies, "ledger" | "settings" | "po
 
 interface SnapshotOptions {
   thorough: boolean;
-  /** A failed reading throws, instead of making only the operations that depend on it wait. */
+  /** A failed reading throws. Otherwise only what depends on it waits. */
   whole: boolean;
-  /** Asset numbers whose contents are read, instead of those that the CRM no longer wants. */
   contents?: () => ReadonlySet<string> | "all" | undefined;
 }
 
-/** The platform's data for one customer. Each thing is read once, and again after a stage made it old. */
+/** The platform's data of one customer. Each list is read once, and again if an operation made it old. */
 export class CustomerSnapshot {
   readonly #deps: SnapshotDependencies;
   readonly #snapshot: Snapshot;
@@ -85,11 +81,7 @@ export class CustomerSnapshot {
     return this.#observed;
   }
 
-  /**
-   * Reads the data that the customer's plan needs and that was not read yet, and records the customers that E3 shows.
-   * Answers when to read E3 again if it shows too few customers for the waiting orders. Until then, no order is placed
-   * or blocked because of that.
-   */
+  /** If E3 shows too few customers, returns when to read it again. Until then no order is placed or blocked for it. */
   async read(knows: CustomerState): Promise<CustomersAwaited | undefined> {
     const loaded = knows.held;
     const { link } = loaded.known;
@@ -107,7 +99,7 @@ export class CustomerSnapshot {
       ? await this.#reading("customers", () => this.#readCustomers(knows, link))
       : undefined;
     if (link === undefined) return awaited;
-    // Data read once in a pass is read again if an operation made it old, even if the plan no longer needs it.
+    // If an operation made it old, it is read again even if the plan no longer needs it.
     if (needs.people || this.#staffRead) await this.#reading("people", () => this.#readStaff(knows, link, needs));
     if (contents !== undefined)
       await this.#reading("contents", async () => {
@@ -117,7 +109,6 @@ export class CustomerSnapshot {
     return awaited;
   }
 
-  /** Makes a reading that operations depend on. After it failed once, this pass does not make it again. */
   async #reading<Read>(of: keyof Unread, read: () => Promise<Read>): Promise<Read | undefined> {
     if (this.#observed.unread?.[of] !== undefined) return undefined;
     try {
@@ -129,7 +120,6 @@ export class CustomerSnapshot {
     }
   }
 
-  /** Makes later readings include the seats. False if they did already. */
   readsPeople(): boolean {
     if (this.#staffRead) return false;
     this.#staffRead = true;
@@ -141,12 +131,12 @@ export class CustomerSnapshot {
     if (of === "people") Object.assign(this.#observed, { members: undefined, assets: undefined, loans: undefined });
   }
 
-  /** When to read M7 again, if it left out something to be removed that does not count as gone yet. */
+  /** When to read M7 again, if it left out something to remove that does not count as gone yet. */
   get absenceAgain(): string | undefined {
     return this.#absenceAgain;
   }
 
-  /** Looks up the customer's enterprises. Several candidates are kept, so that people can see them without a call. */
+  /** Several candidates are recorded, so that people see them without a call. */
   async #lookUp(knows: CustomerState, { customer, desiredCustomer }: LoadedCustomer): Promise<void> {
     const { settings } = this.#deps;
     const { enterprises, ambiguous } = this.#observed;
@@ -181,7 +171,6 @@ export class CustomerSnapshot {
     Object.assign(this.#observed, { members, assets, loans });
   }
 
-  /** Reads M5. Several incomplete lists in a row contradict the assumption about it (A27). */
   async #wholeList(knows: CustomerState, enterpriseGlobalId: string): Promise<ObservedMember[]> {
     const { ledger } = this.#deps;
     try {
@@ -197,7 +186,7 @@ export class CustomerSnapshot {
     }
   }
 
-  /** Reads M7 for the wanted assets; for all, if a product has no known licence order: its deletion would reach all. */
+  /** If a product's licence order is unknown, its deletion could reach every asset, so all are read. */
   async #readContents(
     knows: CustomerState,
     { enterpriseGlobalId }: Link,
@@ -225,7 +214,7 @@ export class CustomerSnapshot {
     this.#absenceAgain = again;
   }
 
-  /** Reads M7 by id for assets that no list shows any more. Only M7 proves that an asset does not exist. */
+  /** Reads M7 by id for assets in no list. Only M7 proves that an asset does not exist. */
   async #lookForGone(
     { enterpriseGlobalId }: Link,
     numbers: ReadonlySet<string> | "all",
@@ -252,7 +241,7 @@ export class CustomerSnapshot {
   forget(operations: readonly Operation[]): void {
     const outdated = new Set(operations.flatMap((operation) => typeOf(operation).invalidates));
     const isFreed = operations.some((operation) => freedBy(operation).length > 0);
-    // M5 also shows the assets of each member, which decide whether an account may be deleted.
+    // M5 also shows members' assets, which decide whether an account may be deleted.
     if (isFreed && deletesAccounts(this.#deps.policies)) outdated.add("members");
     this.#snapshot.forget(outdated);
     if (outdated.has("enterprises")) {
@@ -272,7 +261,7 @@ export class CustomerSnapshot {
       });
   }
 
-  /** E3 after E2: reads the customers of the enterprise if too few are known. This confirms the correlation (A8). */
+  /** E3 after E2. It confirms the correlation (A8). */
   async #readCustomers(knows: CustomerState, link: Link): Promise<CustomersAwaited | undefined> {
     const { ledger, settings } = this.#deps;
     const { enterpriseGlobalId, channelCustomerId, origin } = link;
@@ -295,7 +284,7 @@ export class CustomerSnapshot {
     return awaited;
   }
 
-  /** When to read E3 again for more customers of the enterprise; undefined once its settle time is over. */
+  /** When to read E3 again. Undefined if the settle time is over and a young enterprise was read often enough. */
   async #settles(link: Link): Promise<CustomersAwaited | undefined> {
     const { clock, settle } = this.#deps;
     const since = link.since === undefined ? clock.now() : Date.parse(link.since);
@@ -317,13 +306,13 @@ const notUnderItsNumber: AssumptionMet = {
   evidence: "E3 did not show an enterprise that E2 had made, over the settle time",
 };
 
-/** Evidence against the channel code of the settings, from an enterprise that E2 created (A9). */
+/** E2 created the enterprise, so another channel code contradicts A9. */
 function metByChannel({ customers }: ShownEnterprise, { channelCode }: AssumptionSettings): AssumptionMet[] {
   if (customers.some((customer) => customer.channelCode === channelCode)) return [];
   return [{ row: "A9", evidence: "E3 showed an enterprise that E2 had made under another channel code" }];
 }
 
-/** Whether E3 has shown too few customers to place the waiting orders or to block them (A12). */
+/** Too few to place the waiting orders or to block them (A12). */
 function customersLacking({ known, orders }: LoadedCustomer, settings: AssumptionSettings): boolean {
   const { link, platformCustomers } = known;
   if (link === undefined) return false;

@@ -6,7 +6,6 @@ import { initialPasswordRef, newPasswordRef } from "./model/references.ts";
 import type { EngineDependencies } from "./customer.ts";
 import type { Randomness } from "../base/ids.ts";
 
-/** Passwords that an operation is bound with, by the key of the staff record, and those to seal with its first intent. */
 export interface MadePasswords {
   initial: ReadonlyMap<string, string>;
   anew: ReadonlyMap<string, string>;
@@ -31,7 +30,7 @@ export async function madePasswords(
     const ref = initialPasswordRef({ staff, customer });
     const { values, nextVersion } = await ledger.private.latestSealed(ref);
     const kept = values?.["password"];
-    // The service may have refused a password for its length. If the length setting changed since, a new one is made.
+    // The service may have rejected the old length, so a changed setting makes a new password.
     const isUsable = typeof kept === "string" && kept.length === length;
     initial.set(formatKey(staff), isUsable ? kept : make(ref, nextVersion));
   }
@@ -48,7 +47,7 @@ const upper = "ABCDEFGHJKLMNPQRSTUVWXYZ";
 const digits = "23456789";
 const all = lower + upper + digits;
 
-/** A password of letters and digits that are hard to confuse, with at least one of each kind. */
+/** Letters and digits that are hard to confuse, at least one of each kind. */
 export function generatePassword(length: number, random: Randomness): string {
   const bytes = (random.hex(length * 2).match(/.{4}/g) ?? []).map((part) => Number.parseInt(part, 16));
   const pick = (alphabet: string, value: number | undefined): string => alphabet[(value ?? 0) % alphabet.length] ?? "";

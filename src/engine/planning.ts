@@ -20,26 +20,21 @@ import type { CustomerState, EngineDependencies } from "./customer.ts";
 import { planUndo, type UndoStep, type DoneOperation, type UndoFacts } from "./plan/undo.ts";
 
 export type PlanningDependencies = Pick<EngineDependencies, "ledger" | "settings" | "policies" | "clock" | "settle"> &
-  // A rebuild gives no `ordersUnseen`.
   Partial<Pick<EngineDependencies, "ordersUnseen">> & { reader: Snapshots };
 
 export type Planning =
-  /** `steps`: of an undo, the result for each operation of the run, newest first. */
   | { kind: "planned"; plan: CustomerPlan; steps?: readonly UndoStep[] }
-  /** Planning recorded something new, so the customer is planned again with it. */
   | { kind: "recorded"; changes: readonly StateChange[] }
   | ({ kind: "awaits" } & CustomersAwaited);
 
 export interface Planner {
   readonly snapshot: CustomerSnapshot;
-  /** `tried`: subjects of the operations that the pass carried out or put off so far. */
   plan(tried?: ReadonlySet<string>): Promise<Planning>;
 }
 
-/** The form of state changes in an audit entry. Entries without one call the profile of staff `particulars`. */
+/** The form of state changes in an audit entry. Entries without it call a staff profile `particulars`. */
 const changesForm = 2;
 
-/** The audit entry for changes that a plan, or its judgement, showed about a customer. */
 export function learned(customer: RecordKey, changes: readonly StateChange[]): LearnedAudit {
   return {
     kind: "learned",
@@ -50,7 +45,7 @@ export function learned(customer: RecordKey, changes: readonly StateChange[]): L
 
 type LearnedAudit = NonNullable<Parameters<CustomerState["record"]>[1]>;
 
-/** Plans one customer as often as asked: reads missing data, adopts existing orders, and plans. */
+/** Plans one customer as often as asked: reads missing data, adopts existing orders, plans. */
 export class CustomerPlanning implements Planner {
   readonly #deps: PlanningDependencies;
   readonly #knows: CustomerState;
@@ -67,11 +62,9 @@ export class CustomerPlanning implements Planner {
     knows: CustomerState,
     options: {
       thorough: boolean;
-      /** If a reading gives nothing, its error is thrown and nothing is planned. */
       whole?: boolean;
       signal: AbortSignal | undefined;
       takingBlocked: Block | undefined;
-      /** Another way to look for existing orders: a rebuild adopts orders with their numbers and amendments. */
       seek?: (snapshot: Snapshot) => Seeking;
     },
   ) {
@@ -92,7 +85,7 @@ export class CustomerPlanning implements Planner {
     return this.#plan(tried, this.#seeking);
   }
 
-  /** Links the customer as its plan would, and reads all that its enterprise shows. This counts nothing as placed. */
+  /** Links the customer and reads all that its enterprise shows. Counts nothing as placed. */
   async look(): Promise<void> {
     if (this.#knows.held.known.link === undefined) await this.#plan(new Set(), []);
     for (const seeking of this.#seeking) await seeking.look(this.#knows);
@@ -124,7 +117,6 @@ export class CustomerPlanning implements Planner {
     return { kind: "recorded", changes: plan.changes };
   }
 
-  /** `rejected`: operations that a person rejected in exactly this form. */
   #planNow(tried: ReadonlySet<string>, rejected?: ReadonlySet<string>): CustomerPlan {
     const { ledger, settings, policies } = this.#deps;
     return planCustomer(
@@ -142,7 +134,7 @@ export class CustomerPlanning implements Planner {
     );
   }
 
-  /** Evidence about A1–A43 from the blocks of the plan's records, each row once in a pass; a plan keeps none. */
+  /** Evidence about A1–A43 from the plan's blocks, each row once per pass. A dry plan keeps none. */
   #untold(plan: CustomerPlan): AssumptionMet[] {
     if (!this.#knows.keeps || plan.records.every(({ code }) => code === undefined)) return [];
     const untold = metByBlocks(plan).filter(({ row }) => !this.#contradicted.has(row));
@@ -150,7 +142,6 @@ export class CustomerPlanning implements Planner {
     return untold;
   }
 
-  /** Evidence about A1–A43 from each reading, once; a plan keeps none. */
   #shownAnew(): AssumptionMet[] {
     const { enterprises, ambiguous, members, assets } = this.snapshot.observed;
     const reading = [enterprises ?? ambiguous, members, assets];
@@ -173,7 +164,7 @@ export class CustomerPlanning implements Planner {
   }
 }
 
-/** Operations of a plan that a person rejected in exactly this form, by hash, for runs or for undos, if any. */
+/** Operations that a person rejected in exactly this form, by hash. Undefined: none. */
 async function rejectedOf(
   { decisions }: Pick<PlanningDependencies["ledger"], "decisions">,
   customer: RecordKey,
@@ -194,7 +185,7 @@ function taken(customer: RecordKey, enterpriseGlobalId: string, owner: RecordKey
   });
 }
 
-/** Plans the undo of a run for one customer. It reads the platform like every plan and adopts nothing. */
+/** Plans the undo of a run for one customer. It reads the platform and adopts nothing. */
 export class UndoPlanning implements Planner {
   readonly #deps: PlanningDependencies;
   readonly #knows: CustomerState;

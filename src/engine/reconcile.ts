@@ -46,10 +46,10 @@ import { endUnwanted, lacksSeats } from "./ended-holds.ts";
 import { endRequested } from "./requested.ts";
 
 /**
- * The unit of work: makes one customer's enterprise, orders, staff and assignments agree with the CRM, stage by stage.
- * It first settles open operations. After each stage that did something, it reads the next stage's data again and plans
- * the rest anew. So no operation relies on outdated data. Operations wait if they depend on a failed reading or on a
- * service that cannot be reached; the rest goes on. An error stops this customer and no other.
+ * Makes one customer's enterprise, orders, staff and assignments agree with the CRM, stage by stage. First settles open
+ * operations. After each stage that did something, reads again and plans the rest anew, so no operation relies on
+ * outdated data. Operations wait if a reading failed or a service is unreachable. The rest goes on. An error stops this
+ * customer and no other.
  */
 export function reconcile(
   deps: ReconcileDependencies,
@@ -68,9 +68,7 @@ class CustomerAttemptRun {
   readonly #knows: CustomerState;
   readonly #planning: Planner;
   readonly #progress = new Progress();
-  /** The questions to a person about operations of the current plan, by hash. */
   #asked: ReadonlyMap<string, StandingHold> = new Map();
-  /** Something of the customer is held, approved or rejected. */
   #isHeld = false;
 
   constructor(deps: ReconcileDependencies, customer: RecordKey, attempt: CustomerAttempt) {
@@ -93,7 +91,7 @@ class CustomerAttemptRun {
     return { customer: this.#customer, ofUndo: isOfUndo(this.#attempt) };
   }
 
-  /** Every source gave enough to remove something, and nothing of the customer is in quarantine. */
+  /** Every source was complete enough for removals, and nothing of the customer is in quarantine. */
   get #isBelieved(): boolean {
     const isWhole = this.#attempt.takingBlocked === undefined && !isOfUndo(this.#attempt);
     return isWhole && quarantineBlock(this.#knows.held) === undefined;
@@ -136,7 +134,7 @@ class CustomerAttemptRun {
   async #failed(thrown: unknown): Promise<CustomerAttemptResult> {
     const { ledger, logger } = this.#deps;
     if (ledger.broken !== undefined) throw thrown;
-    // The ledger cannot hold the result of an operation, which now needs a person.
+    // The ledger cannot hold the result of an operation, so the operation needs a person.
     if (await this.#knows.settled().then(() => false, isContradiction)) return await this.#end("parked");
     if (this.#attempt.signal?.aborted === true) {
       await this.#deferAll({ code: "run.stopped", reason: "the run was stopped before it reached this record" });
@@ -172,7 +170,7 @@ class CustomerAttemptRun {
     return { kind: "finished", short: new Set([...this.#progress.short, "stuck"]) };
   }
 
-  /** A judged pass goes on with what the journal has as planned; any other pass plans that anew. */
+  /** A judged pass continues with the planned operations in the journal. Other passes plan them anew. */
   async #takeStored(): Promise<void> {
     const { journal } = this.#deps.ledger;
     if (!this.#judged) await journal.drop(this.#customer, "planned anew");
@@ -180,7 +178,7 @@ class CustomerAttemptRun {
     this.#progress.stored = new Map(stored.map((row) => [row.operation.hash, row.id]));
   }
 
-  /** Carries out the first stage of a plan that has something to do. Answers how the pass ends, if it does. */
+  /** Carries out the first stage with something to do. Returns how the pass ends, if it does. */
   async #carryOutStage(whole: CustomerPlan): Promise<CustomerAttemptResult | undefined> {
     const deps = this.#deps;
     const { expected, runId } = this.#attempt;
@@ -221,12 +219,12 @@ class CustomerAttemptRun {
       if (isFound) return await this.#stop("parked");
       return this.#isOnlyOutcomes ? this.#finishAhead() : await this.#finish(whole);
     }
-    // Before the first call: no record is pending for an undo, so only this makes the next run follow the CRM again.
+    // Before the first call: for an undo only this makes the next run follow the CRM again.
     if (isOfUndo(this.#attempt)) await deps.ledger.records.setOutcomes(runId, progress.outcomes.all);
     const amended = new Set<string>();
     for (const operation of next) {
       const order = typeOf(operation).can.expects?.(operation)?.order;
-      // Other operations on the same order depend on the result of the first one, so they are planned anew.
+      // Further operations on this order depend on the first one's result, so they are planned anew.
       if (order !== undefined && amended.has(formatKey(order))) continue;
       if (order !== undefined) amended.add(formatKey(order));
       const stopped = await carryOut(of, operation);
@@ -266,7 +264,6 @@ class CustomerAttemptRun {
     this.#progress.plan(operations, records);
   }
 
-  /** Whether the platform shows something of these unwanted, rejected orders: this needs a person. */
   async #lookForUnwanted(unwanted: ReturnType<typeof unwantedOrders>): Promise<boolean> {
     const found = await lookForUnwanted({ ...this.#deps, knows: this.#knows }, unwanted, this.#attempt.signal);
     const why = { code: "settle-time", reason: refusedJustNow, again: true };
@@ -301,7 +298,6 @@ class CustomerAttemptRun {
     await endUnwanted(this.#deps.ledger, of);
   }
 
-  /** Stores operations that wait for a person, and those that wait with them. Gives the next run's records. */
   async #keepWaiting({ operations }: CustomerPlan): Promise<{ stream: Stream; key: RecordKey }[]> {
     const { delivered, stored } = this.#progress;
     if (this.#asked.size === 0 && stored.size === 0) return [];
@@ -323,7 +319,7 @@ class CustomerAttemptRun {
     );
   }
 
-  /** For an order that now belongs to another customer, the customer record counts instead. */
+  /** If the order now belongs to another customer, the customer record counts instead. */
   #lookedAt(record: { stream: Stream; key: RecordKey }): { stream: Stream; key: RecordKey } {
     const isOwn = record.stream !== "orders" || this.#progress.outcomes.has(record.stream, record.key);
     return isOwn ? record : { stream: "customers", key: this.#customer };
@@ -339,7 +335,6 @@ class CustomerAttemptRun {
     return { kind: "finished", short, moving, keeps };
   }
 
-  /** Whether only the outcomes of the records are left to write in this pass. */
   get #isOnlyOutcomes(): boolean {
     if (this.#isHeld || this.#asked.size > 0 || this.#judged || this.#progress.stored.size > 0) return false;
     const { requests } = this.#knows.held.known;
@@ -366,7 +361,6 @@ class CustomerAttemptRun {
     return { kind: "stopped", reason };
   }
 
-  /** Records announced operations that were not carried out as dropped in the journal, with the reason. */
   async #dropLeft(why: string): Promise<void> {
     const { journal } = this.#deps.ledger;
     const { left, stored, delivered } = this.#progress;
@@ -377,13 +371,12 @@ class CustomerAttemptRun {
     for (const { hash } of left) delivered.add(hash);
   }
 
-  /** A judged pass that ends early leaves none of its stored operations as planned: the next run plans anew. */
+  /** A judged pass that ends early leaves no stored operation planned: the next run plans anew. */
   async #dropStored(why: string): Promise<void> {
     await this.#dropLeft(why);
     if (this.#judged) await this.#deps.ledger.journal.drop(this.#customer, why);
   }
 
-  /** Makes every pending record of the customer, or the customer itself, wait for one reason until the next run. */
   async #deferAll({ code, reason }: Omit<Why, "again">): Promise<void> {
     const why = { code, reason, again: true };
     let pending = deferredOf(this.#knows.held, why);

@@ -9,17 +9,16 @@ import type { RecordReference } from "./model/shape.ts";
 import type { EngineDependencies } from "./customer.ts";
 
 export interface Refused {
-  /** `rejected.10004`, or `service.refused` if no record is at fault. */
   code: string;
-  /** The rejected operation, the service's words and the next step; without any private value. */
+  /** No private values. */
   reason: string;
   scope: RefusalScope;
-  /** Several people were refused together: they are sent in parts until the person at fault is alone. */
+  /** One of several people is at fault. They are sent in parts until that person is alone. */
   shared: boolean;
   rejections: NewRejections | undefined;
 }
 
-/** Reads a rejection: its records, meaning and next step. `words`: the service's own, after `toldWords`. */
+/** `words`: the service's words, after `toldWords`. */
 export function refusedWith(
   deps: Pick<EngineDependencies, "settings">,
   operation: Operation,
@@ -47,7 +46,6 @@ export function refusedWith(
   return { code: kept, reason, scope, shared, rejections };
 }
 
-/** The rejections of an operation's records; `of` gives undefined for a record that was not rejected. */
 function rejectionsOf(
   { settings }: Pick<EngineDependencies, "settings">,
   operation: Operation,
@@ -61,19 +59,19 @@ function rejectionsOf(
   return { customer, kind, settings: settingsFingerprint(settings), parts };
 }
 
-/** The instance id of a sent product that the service names by its place, such as `assets[0].products[1]`. */
+/** The instance id of a product that the service names as `assets[0].products[1]`. */
 function productNamed(operation: Operation, words: string): string {
   if (operation.kind !== "place-order" && operation.kind !== "amend-order") return "";
   const place = /(?:orderList\[(\d+)\]\.)?assets\[(\d+)\]\.products\[(\d+)\]/u.exec(words);
   if (place === null) return "";
   const { orderList } = operation.payload;
-  // Without the place of its order record, the words may mean one of several.
+  // Without the index of the order, several products may fit.
   if (place[1] === undefined && orderList.length > 1) return "";
   const product = orderList[Number(place[1] ?? 0)]?.assets[Number(place[2])]?.products[Number(place[3])];
   return product === undefined ? "" : ` (product ${product.crmProductId})`;
 }
 
-/** The people whom an M1 that succeeded for others did not add, each with the service's own words (60027). */
+/** People whom a successful M1 did not add (60027). */
 export function refusedPeople(
   deps: Pick<EngineDependencies, "settings">,
   operation: Operation,
@@ -88,7 +86,7 @@ export function refusedPeople(
   });
 }
 
-/** Why M1 did not add a person, as far as the service says so without naming anybody (60027). */
+/** The service's words without private values (60027). */
 export function refusedPersonReason(message: string): string {
   return message === "" ? "M1 refused this person" : `M1 refused this person: ${message}`;
 }

@@ -11,22 +11,19 @@ import { evidenceWith, isShown } from "./evidence.ts";
 import type { FixedNumber } from "./model/references.ts";
 import { settleTimeLeftOf } from "./settle-time.ts";
 
-/** Whether an order may be sent after one of its E5 was rejected. */
 type AfterRefusal =
   | { kind: "clear" }
-  /** The platform may still show the effect of the rejected call later. */
+  /** The effect of the rejected call may still appear. */
   | { kind: "too-early" }
   | { kind: "parked"; id: string; reason: string };
 
 type LookDependencies = EngineDependencies & { reader: Snapshots; knows: CustomerState };
 
-/** An order with rejected E5 operations, and the channel order number under which it is sent now. */
 interface RefusedOrder {
   rows: readonly JournalRow[];
   channelOrderId?: string | undefined;
 }
 
-/** The rejected E5 operations of the order that an operation sends, newest first. */
 export function refusedOrderOf({ ledger }: Pick<EngineDependencies, "ledger">, operation: Operation): RefusedOrder {
   const { afterRefusal, claims, expects } = typeOf(operation).can;
   const claim = claims?.of(operation);
@@ -39,7 +36,7 @@ export function refusedOrderOf({ ledger }: Pick<EngineDependencies, "ledger">, o
 export const refusedJustNow =
   "an earlier E5 of this order was rejected a moment ago; crm-sync looks for its effect after the settle time";
 
-/** Pending orders that the CRM cancelled or dropped, and that are not known to be placed. */
+/** Pending orders that the CRM cancelled or removed, and that are not known to be placed. */
 export function unwantedOrders({ orders, known }: Pick<CustomerInput, "orders" | "known">): RecordReference[] {
   return orders.flatMap(({ key, state, body, pending }) => {
     const wanted = state === "quarantined" || (state === "current" && !body.cancelled);
@@ -47,7 +44,7 @@ export function unwantedOrders({ orders, known }: Pick<CustomerInput, "orders" |
   });
 }
 
-/** Looks for effects of unwanted rejected orders: nobody sends them again, so nothing else would look. */
+/** Nobody sends these orders again, so nothing else looks for their effects. */
 export async function lookForUnwanted(
   deps: LookDependencies,
   orders: readonly RecordReference[],
@@ -63,9 +60,8 @@ export async function lookForUnwanted(
 }
 
 /**
- * The contract does not say that a rejected batch did nothing at all (A16). So before crm-sync sends an order with a
- * rejected E5, it looks for the order's asset numbers and channel order number. It reads (M6 ∪ E8), then M7 of all
- * assets that do not belong to another of our orders. If anything shows, the rejected operation needs a person.
+ * A rejected batch may still have done something (A16). So before an order is sent again, this looks for its asset
+ * numbers and channel order number in M6, E8 and M7. If anything is found, a person must look.
  */
 export async function lookForRefused(
   deps: LookDependencies,
@@ -97,7 +93,7 @@ async function shownOf(
   channelOrderId: string | undefined,
   signal: AbortSignal | undefined,
 ): Promise<string | undefined> {
-  // The enterprise is that of the customer whose order was sent, who may differ from the customer in the CRM now.
+  // The customer when the order was sent. The CRM may name another one now.
   const { customer } = row.operation;
   const isSame = formatKey(customer) === formatKey(deps.knows.customer);
   const knows = isSame ? deps.knows : new CustomerState(deps, customer);

@@ -19,7 +19,7 @@ import { carryOut } from "./carry-out.ts";
 
 const nothingRead = { enterprises: undefined, members: undefined, assets: undefined };
 
-/** Carries out people's requests for a customer, and nothing else. Open operations are settled first. */
+/** Settles open operations, then carries out people's requests and nothing else. */
 export async function attemptRequested(
   deps: ReconcileDependencies,
   customer: RecordKey,
@@ -45,7 +45,7 @@ export async function attemptRequested(
   if (block !== undefined) {
     const { rejected, ...why } = block;
     const outcome = rejected === true ? ("rejected" as const) : ("deferred" as const);
-    // A customer with a change of its own continues to wait for that change; the run that sends it reports this too.
+    // The customer waits for a change of its own. The run that sends it also reports this.
     if (knows.held.desiredCustomer?.pending !== true)
       await ledger.records.setLesserOutcome(
         attempt.runId,
@@ -59,7 +59,7 @@ export async function attemptRequested(
   return { kind: "finished", short };
 }
 
-/** Reports no request once all are done, and looks again if somebody changed one during the pass. */
+/** Ends the report once all requests are done. Looks again if somebody changed one during the pass. */
 export async function endRequested(
   { records, requests }: ReconcileDependencies["ledger"],
   customer: RecordKey,

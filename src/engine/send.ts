@@ -14,14 +14,13 @@ import { serviceNameOf } from "../contract/endpoints.ts";
 import { metByRefusal, type AssumptionMet } from "./model/assumptions-met.ts";
 import { restsOf } from "./plan/rejections.ts";
 
-/** Lets a writing call leave only with a permit, and not before its intent is on disk. */
+/** A writing call leaves only with a permit, and after its intent is on disk. */
 export type Permit = Required<Pick<WriteCall, "beforeSending" | "recorded">>;
 
 /**
- * One attempt, in this order: permit (circuit, concurrency, rate, token), intent, first byte, outcome. `intend` commits
- * the intent and gives its id. `record` gets no id if there was no permit: then nothing was written or sent. The permit
- * is kept until the outcome is in the writer's queue, ahead of the next call's intent. So at most `callsAtOnce`
- * operations are `sending` on disk.
+ * One attempt in this order: permit, intent, first byte, outcome. Without a permit `record` gets no id, and nothing was
+ * written or sent. The permit returns once the outcome is in the writer's queue, ahead of the next intent. So at most
+ * `callsAtOnce` operations are `sending` on disk.
  */
 export async function sendOnce<Sent, Recorded>(
   intend: (acceptedUntil: number | undefined) => Promise<string>,
@@ -36,7 +35,7 @@ export async function sendOnce<Sent, Recorded>(
     });
   try {
     const sent = await send({ beforeSending, recorded: recorded.promise });
-    // Not awaited here: the permit goes back once the outcome is handed over, and not once it is committed.
+    // Not awaited: the permit returns when the outcome is handed over, not when it is committed.
     return record(intent.id, sent);
   } finally {
     recorded.resolve();
@@ -45,25 +44,22 @@ export async function sendOnce<Sent, Recorded>(
 
 export type Delivery =
   | { kind: "done"; refused: RefusedPerson[] }
-  /** `answered`: the code that the service answered with. */
   | ({ kind: "rejected"; answered: string } & Pick<Refused, "code" | "reason" | "scope" | "shared">)
   | { kind: "unknown"; id: string }
   | { kind: "parked"; id: string; reason: string }
-  /** No byte left. Without an `id` there was no permit, and the journal holds no intent. */
+  /** No byte left. Without an `id` there was no permit, and no intent exists. */
   | { kind: "not-sent"; id: string | undefined; reason: string }
-  /** The run was stopped before it: nothing was recorded or sent. */
+  /** The run was stopped: nothing was recorded or sent. */
   | { kind: "stopped" }
-  /** Nothing was recorded or sent: a value that the payload needs is unknown or unusable. */
+  /** Nothing was recorded or sent: a needed value is unknown or unusable. */
   | ({ kind: "blocked" } & Unready);
 
 export interface Unready {
   code: string;
   reason: string;
-  /** The service that gives a needed value could not be reached. */
   unreached?: true;
 }
 
-/** An operation of the journal whose outcome is unknown and that is sent again. */
 export interface Existing {
   id: string;
   wireHash: string | null;
@@ -71,22 +67,21 @@ export interface Existing {
   settleAfter: string | null;
 }
 
-/** An operation that was sent, perhaps again, and whose outcome must be recorded. */
+/** `existing`: it was sent before. */
 export interface Sent {
   operation: Operation;
   id: string;
   state: CustomerState;
   existing: Existing | undefined;
-  /** The outcome of a done operation is committed with the next write. */
   ahead?: boolean | undefined;
 }
 
-/** `said`: keeps only those of the service's words that surely name no person. */
+/** `said`: keeps only words of the service that surely name no person. */
 type Answered = Sent & { said: (words: string) => string };
 
 type End = ReturnType<typeof attemptEnd>;
 
-/** Records the outcome of an attempt, its changes and the audit entry in one transaction. */
+/** Records outcome, changes and audit entry in one transaction. */
 export function recordOutcome(
   deps: EngineDependencies,
   sent: Answered,
@@ -94,7 +89,7 @@ export function recordOutcome(
   conclude: (id: string) => Concluded,
 ): Promise<Delivery> {
   const concluded = "data" in outcome || outcome.kind === "already" ? conclude(sent.id) : undefined;
-  // Before the outcome: after a kill between the two, the operation is in doubt but the contradiction is known.
+  // Before the outcome: after a kill in between, the operation is in doubt but the contradiction is known.
   const met = metByOutcome(sent.operation, outcome, { concluded, repeated: sent.existing !== undefined });
   const record = (): Promise<Delivery> => recordAs(deps, sent, outcome, () => concluded ?? conclude(sent.id));
   return met.length === 0 ? record() : deps.ledger.assumptions.met(met, sent.id).then(record);
@@ -119,7 +114,6 @@ function recordAs(
   }
 }
 
-/** Adds the service's words to the end of an attempt that was answered with a code. */
 function withWords({ said }: Answered, attempt: End, raw: Json | undefined): End {
   const words = attempt.code === undefined || raw === undefined ? "" : said(serviceWords(raw));
   return words === "" ? attempt : { ...attempt, detail: `${attempt.detail ?? ""} (the service says: ${words})` };
@@ -140,7 +134,7 @@ async function recordDone(
   const conclusion: Conclusion = {
     state: "done",
     attempt,
-    // The service's words about the people whom it refused may name anybody.
+    // The service's words about rejected people may name anybody.
     answer: refused.length > 0 ? answer() : undefined,
     changes: concluded.changes,
     rejections: refused.length === 0 ? undefined : refusedPeople(deps, operation, refused),
@@ -159,7 +153,7 @@ async function recordDone(
   return { kind: "done", refused };
 }
 
-/** If the operation was sent again but did not leave, the unknown outcome is still that of the earlier attempt. */
+/** If a repeated call did not leave, the unknown outcome of the earlier attempt remains. */
 async function recordNotSent(
   { operation, id, state, existing }: Sent,
   attempt: End,
@@ -260,7 +254,6 @@ export async function park(
   return { kind: "parked", id, reason };
 }
 
-/** The last row of an attempt: its outcome, and the service's answer only as a code. */
 export function attemptEnd(outcome: WriteOutcome<unknown>): AttemptEnd {
   switch (outcome.kind) {
     case "done":
@@ -274,7 +267,7 @@ export function attemptEnd(outcome: WriteOutcome<unknown>): AttemptEnd {
       return { outcome: "not-sent", detail: outcome.reason };
     case "unknown": {
       const { reason, status, code, raw } = outcome;
-      // A truncated answer does not count as an answer: only the reason names its status.
+      // A truncated answer is no answer: only the reason names its status.
       return raw !== undefined || status === undefined
         ? { outcome: "unknown", httpStatus: status, code, detail: reason }
         : { outcome: "unknown", code, detail: `${reason}, after HTTP ${status}` };
@@ -286,7 +279,7 @@ export function keptAnswer(raw: Json | undefined): string | undefined {
   return raw === undefined ? undefined : JSON.stringify(raw);
 }
 
-/** Whether the ledger cannot hold the result of a proven operation: this needs a person. */
+/** The ledger cannot hold the result of a proven operation, so a person must decide. */
 export function isContradiction(error: unknown): error is Problem {
   return error instanceof Problem && error.code === "ledger.contradiction";
 }
@@ -294,7 +287,6 @@ export function isContradiction(error: unknown): error is Problem {
 /** The status of a business exception (R2). */
 const businessException = 299;
 
-/** Evidence about A1–A43 from the outcome of a call. `concluded`: the meaning of its success. */
 export function metByOutcome(
   operation: Operation,
   outcome: WriteOutcome<unknown>,

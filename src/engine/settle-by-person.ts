@@ -15,7 +15,6 @@ import { settleTimeLeftOf } from "./settle-time.ts";
 
 export type PersonsVerdict = "applied" | "not-applied";
 
-/** Why a person decides so, and who it is. The audit log keeps both. */
 export interface Word {
   reason: string;
   by: string;
@@ -37,11 +36,10 @@ export interface Decision {
 }
 
 /**
- * A person's decision on an operation whose outcome is unknown or that needs a person. First, crm-sync reads the
- * platform once more, and the decision must agree with it. `applied` is refused if the ledger would miss ids.
- * `not-applied` is refused if the effect exists or may still land. Outcome, ledger changes, audit entry and reason are
- * committed together; the next run looks at the customer again. Throws a Problem (exit code 64) if the decision is not
- * possible, and a ReadFailure if the platform cannot be read.
+ * A person's decision on an unknown outcome. Reads the platform once more: the decision must agree with it. `applied`
+ * is refused if the ledger would miss ids, `not-applied` if the effect exists or may still come. Outcome, changes,
+ * audit entry and reason are committed together. Throws a Problem (exit code 64) if refused, and a ReadFailure if the
+ * platform cannot be read.
  */
 export async function decide(
   deps: DecisionDependencies,
@@ -51,12 +49,12 @@ export async function decide(
 ): Promise<Decision> {
   const row = await openOperation(deps, id);
   if (reason.trim() === "") throw refusal("settle.no-reason", row, "a decision needs a reason", "add --reason TEXT");
-  // Before the reading: a reading that began while the call could still land does not show later effects.
+  // Before the reading: a reading that begins within the settle time does not show later effects.
   const left = await settleTimeLeftOf(deps, row, "person");
   const evidence = await readEvidence(deps, row, new CustomerState(deps, row.operation.customer), signal);
   const conclusion = verdict === "applied" ? applied(row, evidence) : notApplied(deps, row, evidence, left);
   const at = toInstant(deps.clock.now());
-  // First, so that after a crash between the two a run still comes back to the customer.
+  // First, so that after a crash in between a run still visits the customer.
   await deps.ledger.records.markPending({ customer: row.operation.customer });
   await deps.ledger.journal.conclude(id, {
     expected: { state: row.state, attempts: row.attempts },
@@ -152,8 +150,7 @@ function notApplied(deps: DecisionDependencies, row: JournalRow, evidence: Evide
   }
   if (evidence.kind === "ambiguous" && decide.partCure !== undefined && !saysNothing(evidence))
     throw refusal("settle.is-there-in-part", row, evidence.reason, decide.partCure);
-  // A call without an answer may still land until its settle time is over. A new plan before that would do the change
-  // twice.
+  // Within the settle time the call may still take effect. A new plan would then make the change twice.
   if (left > 0 && (onUnknown.by !== "resend" || row.verdict === maybePaused)) {
     const until = toInstant(deps.clock.now() + left);
     const why = `the call can still take effect until ${until}, so --not-applied is not possible yet`;

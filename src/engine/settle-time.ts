@@ -13,9 +13,9 @@ import type { CustomerInput } from "./plan/input.ts";
 
 type SettleDependencies = Pick<EngineDependencies, "ledger" | "clock" | "time" | "settle">;
 
-/** When each settle time ends on this process's monotonic clock, by operation, subject or other key. */
+/** When each settle time ends on the monotonic clock, by operation, subject or other key. */
 const endsOf = new WeakMap<Ledger, Map<string, number>>();
-/** How many ends are kept; the others are found again from the wall clock. */
+/** Further ends are found again from the wall clock. */
 const mostEnds = 10_000;
 
 function setEnd(deps: SettleDependencies, key: string, left: number): void {
@@ -28,18 +28,16 @@ function setEnd(deps: SettleDependencies, key: string, left: number): void {
   if (oldest !== undefined) ends.delete(oldest);
 }
 
-/** How long an operation may still land after its call has ended, in milliseconds. */
+/** For how long an operation may take effect after its call ended, in milliseconds. */
 export function landsWithin(operation: Operation, settle: EngineDependencies["settle"]): number {
   return isAsynchronous(operation) ? Math.max(settle.timeMs, settle.asyncDeadlineMs) : settle.timeMs;
 }
 
-/** Whether the service may answer before it carries the operation out. */
 export function isAsynchronous(operation: Operation): boolean {
   const { onUnknown } = typeOf(operation);
   return onUnknown.by === "observe" && onUnknown.async?.(operation) === true;
 }
 
-/** The outcome of a call is unknown from now on: its settle time begins. */
 export function settleTimeBegins(
   deps: SettleDependencies,
   { id, subject }: { id: string; subject: string },
@@ -49,10 +47,10 @@ export function settleTimeBegins(
 }
 
 /**
- * How many milliseconds a sent call may still land; 0 once its settle time is over. `since`: when the call ended by the
- * wall clock (epoch milliseconds). It counts only for calls of an earlier process. This process counts on its monotonic
- * clock, from when it opened the ledger. So a wall clock that is set forward ends no settle time early. If the wall
- * clock is not trusted, or `since` is in the future, the time counts from when this was first seen.
+ * Milliseconds in which a sent call may still take effect. `since`: when the call ended, in epoch milliseconds. `since`
+ * counts only for calls of earlier processes. This process counts on its monotonic clock, so setting the wall clock
+ * forward ends no settle time early. If the wall clock is not trusted or `since` is in the future, the time counts from
+ * when this was first seen.
  */
 export async function settleTimeLeft(
   deps: SettleDependencies,
@@ -68,15 +66,13 @@ export async function settleTimeLeft(
   return Math.max(0, (endsOf.get(ledger)?.get(key) ?? 0) - clock.monotonic());
 }
 
-/** Whether the wall clock can show how much time has passed since an instant. */
 async function isTold({ clock, time }: SettleDependencies, since: number): Promise<boolean> {
   return since <= clock.now() && (time === undefined || (await time.now({ isFresh: true })) !== undefined);
 }
 
 /**
- * How long an operation in doubt may still land, from the end of its last attempt that may have left. The longer of the
- * current settle time and the one recorded then counts. If the sender may only be paused, a person need not wait until
- * its token expires.
+ * From the end of the last attempt that may have left. The longer of the current settle time and the recorded one
+ * counts. If the sender may only be paused, a person need not wait until its token expires.
  */
 export async function settleTimeLeftOf(deps: SettleDependencies, row: JournalRow, who?: "person"): Promise<number> {
   const attempts = await deps.ledger.journal.attempts(row.id);
@@ -90,23 +86,19 @@ export async function settleTimeLeftOf(deps: SettleDependencies, row: JournalRow
   return await settleTimeLeft(deps, row.id, since, Math.max(landsMs, promised));
 }
 
-/** When a call that was left unfinished may be sent again, and why. */
 export interface Again {
   /**
-   * `ended`: the sender is dead, so only the call itself may still land. `paused`: nobody knows, so the call is not
-   * sent again before the service would refuse the sender's call. `asks`: nobody knows, and no time limit ends that, so
-   * a person decides.
+   * `ended`: the sender is dead, only the call itself may still take effect. `paused`: nobody knows, so wait until the
+   * service would reject the sender's call. `asks`: nobody knows and no time ends that, so a person decides.
    */
   by: "ended" | "paused" | "asks";
-  /** In how many milliseconds it may be sent again, or a person may decide that it was not applied. */
+  /** Milliseconds until it may be sent again, or a person may decide `not-applied`. */
   afterMs: number;
 }
 
 /**
- * When an unfinished call may be sent again. The system frees the lock of a dead process, so whoever has the same lock
- * on the same running system knows that the sender died. Anybody else has a copy of the ledger or another computer.
- * There the sender may be paused, and may continue at any time while its token is valid. If the platform shows the
- * call, that settles it at once.
+ * The system frees the lock of a dead process. So the same lock on the same running system proves that the sender died.
+ * Elsewhere the sender may be paused, and may continue while its token is valid.
  */
 export async function againAfter(
   { holder, taker, startedAt, acceptedUntil }: Intent & { taker: string | undefined },
@@ -118,13 +110,10 @@ export async function againAfter(
   return { by: "paused", afterMs: Math.max(landsMs, isAccepted) + clockSkewMs };
 }
 
-/** How many milliseconds have surely passed since an instant of another process's clock. */
+/** Milliseconds that surely passed since an instant of another process's clock. */
 type PassedSince = (instant: number) => Promise<number>;
 
-/**
- * Passed time counts only if the services agree with this computer's clock and the instant is not before the last
- * trusted time. An earlier instant means that the other process's clock was wrong too. Otherwise the time begins now.
- */
+/** Time counts if the services agree with this clock. An instant before the last trusted time is from a wrong one. */
 export function passedSince({
   ledger,
   clock,
@@ -138,9 +127,9 @@ export function passedSince({
 }
 
 /**
- * Begins the time in which a call may leave, just before its intent is committed. The answer tells whether this time is
- * over. Nobody else sends the call before twice that time, so somebody else may have sent a late call. Of the two
- * clocks, the one that saw more time pass counts: the monotonic one may stop while a system is paused.
+ * Begins just before the intent is committed. Returns whether a call may no longer leave. Nobody else sends the call
+ * before twice that time. The clock that saw more time pass counts: the monotonic one may stop while a system is
+ * paused.
  */
 export function timeToLeave(clock: Clock, clockSkewMs: number): () => boolean {
   const began = { monotonic: clock.monotonic(), now: clock.now() };
@@ -149,16 +138,14 @@ export function timeToLeave(clock: Clock, clockSkewMs: number): () => boolean {
 
 type AbsenceDependencies = SettleDependencies & Pick<EngineDependencies, "settings" | "policies">;
 
-/** Names that count as gone, by order; and when to read M7 again for missing names that do not count as gone yet. */
 interface Counted {
   gone: Map<string, ReadonlySet<string>>;
   again: string | undefined;
 }
 
 /**
- * Counts one reading of M7 for things that should be removed and that it left out. As for an operation in doubt, a
- * thing counts as gone once `settle.readings` readings over the settle time left it out. Readings within that time
- * count as one together. If M7 shows the thing again, or the CRM changes its order, the count starts again.
+ * Counts a reading of M7. A thing is gone once `settle.readings` readings over the settle time left it out. Readings
+ * within that time count as one. If M7 shows the thing again, or the CRM changes its order, the count starts again.
  */
 export async function countAbsences(
   deps: AbsenceDependencies,

@@ -35,9 +35,7 @@ import { refusedWith } from "./refusal.ts";
 
 const notTwice =
   "its outcome is not known, no call reads it back, and it is never sent a second time by itself; a person decides";
-/** How often at most an order, an enterprise or a person is sent without a known outcome; then a person decides. */
 const mostSendings = 3;
-/** The message for an operation that another process left. */
 const leftAs: Record<Again["by"], (until: string) => string> = {
   ended: () => "the program ended while the call was in progress",
   paused: (until) => `the program that was sending it may only be paused: it is not sent again before ${until}`,
@@ -51,9 +49,9 @@ export interface SettleOptions {
 }
 
 /**
- * Finds the outcome of operations that are `sending` or `unknown` by reading the platform. The same code serves after a
- * crash and after a lost answer. A visible effect is proof; a missing one is not. After `readings` readings without an
- * effect over the settle time, each kind of operation has its own rule.
+ * Finds the outcome of `sending` and `unknown` operations by reading the platform, after a crash as after a lost
+ * answer. A visible effect is proof, a missing one is not. After `readings` readings without an effect over the settle
+ * time, the operation's type decides.
  */
 export class Settling {
   readonly #deps: EngineDependencies;
@@ -64,7 +62,7 @@ export class Settling {
     this.#reader = reader;
   }
 
-  /** Settles one operation as far as the evidence allows now, also a parked one that the platform shows. */
+  /** As far as the evidence allows now. Also settles what needs a person, if the platform shows the effect. */
   async settle(
     row: JournalRow,
     { runId, signal, knows = new CustomerState(this.#deps, row.operation.customer) }: SettleOptions,
@@ -78,7 +76,7 @@ export class Settling {
     const told = await this.#withoutReading(open);
     if (told !== undefined) return told;
     if (row.state === "parked" && row.verdict === refusedYetShown) return stillParked(row);
-    // Before the reading: a reading that began while the call could still land does not show later effects.
+    // Before the reading: a reading that begins within the settle time does not show later effects.
     const refusal = refusedUnlessThere(row.outcomeCode, operation.endpoint) ? row.outcomeCode : null;
     const left = refusal === null ? await settleTimeLeftOf(this.#deps, row) : 0;
     let reading: Evidence;
@@ -97,13 +95,12 @@ export class Settling {
     return await this.#notFound(open, reading, left);
   }
 
-  /** Settles an operation of a kind that no reading can settle; undefined for any other kind. */
   async #withoutReading(open: Open): Promise<Settled | undefined> {
     const { row } = open;
     const { onUnknown } = typeOf(row.operation);
     if (onUnknown.by === "observe") return undefined;
     if (onUnknown.by === "lost") {
-      // Its result is lost with its answer: nothing can find it, and nothing is sent again.
+      // The result was lost with the answer: nothing finds it, and nothing is sent again.
       const { verdict, audit, message } = onUnknown.record(row.operation.payload);
       await this.#conclude(open, { state: "dropped", verdict, changes: [], audit });
       this.#deps.logger.warn({ operation: row.id, ...audit.body }, message);
@@ -114,7 +111,7 @@ export class Settling {
     return await this.#setAgain(open, onUnknown.maxOddAnswers ?? Infinity);
   }
 
-  /** Sends a call that sets a state again (A3). `mostOdd`: how many complete answers may say nothing about it. */
+  /** For a call that sets a state (A3). `mostOdd`: after so many complete answers without a result a person decides. */
   async #setAgain(open: Open, mostOdd: number): Promise<Settled> {
     const { id, verdict } = open.row;
     const { ledger, clock } = this.#deps;
@@ -130,7 +127,7 @@ export class Settling {
     return await this.#park(open, reason, { answered: odd.length });
   }
 
-  /** The call itself was rejected and changed nothing, and no earlier call shows an effect: one reading is enough. */
+  /** The call was rejected and no earlier one shows an effect, so one reading is enough. */
   async #refused(open: Open, reading: Extract<Evidence, { kind: "not-found" }>, code: string): Promise<Settled> {
     const { row } = open;
     const refused = refusedWith(this.#deps, row.operation, code, "");
@@ -148,11 +145,7 @@ export class Settling {
     return { kind: "rejected", id: row.id, code: refused.code, reason: refused.reason };
   }
 
-  /**
-   * An operation found as `sending` was left by another process. Its call may have been in progress until a moment ago,
-   * so its settle time begins now and not with the attempt. Asset numbers (E9) are never the same twice, so nothing
-   * waits for their settle time.
-   */
+  /** Its call may just have ended, so its settle time begins now. Not for E9: its numbers are never the same twice. */
   async foundSending({ id, operation, state, attempts }: JournalRow): Promise<void> {
     const { ledger, settle, clock } = this.#deps;
     const landsMs = landsWithin(operation, settle);
@@ -179,7 +172,7 @@ export class Settling {
     });
   }
 
-  /** Concludes only an operation that is unchanged since it was read: a person may have decided in the meantime. */
+  /** Only if it is unchanged since it was read: a person may have decided meanwhile. */
   async #conclude(
     { row, knows }: Pick<Open, "row" | "knows">,
     conclusion: Omit<Conclusion, "expected">,
@@ -210,14 +203,14 @@ export class Settling {
     return { kind: "done", id: row.id };
   }
 
-  /** `left`: for how many milliseconds it can still land. */
+  /** `left`: milliseconds in which it can still take effect. */
   #evidence(row: JournalRow, seen: boolean, detail: JsonObject, left = 0): JsonObject {
     const { clock, settle } = this.#deps;
     const early = left > 0 && !seen ? { early: true as const } : {};
     return evidenceWith(row, { at: toInstant(clock.now()), seen, ...early, detail }, settle.readings);
   }
 
-  /** An effect that shows in part may still become complete; a person decides once the settle time is over. */
+  /** A partly shown effect may still become complete. After the settle time a person decides. */
   async #ambiguous(open: Open, reading: Extract<Evidence, { kind: "ambiguous" }>, left: number): Promise<Settled> {
     const { row } = open;
     const shows = reading.says !== "nothing";
@@ -233,7 +226,6 @@ export class Settling {
     return { kind: "waiting", id: row.id, until };
   }
 
-  /** How long to wait before the next look, in milliseconds: an asynchronous operation may show at any time. */
   #pause({ operation }: JournalRow, left: number): number {
     return isAsynchronous(operation) ? Math.min(left, this.#deps.settle.asyncPauseMs) : left;
   }
@@ -287,10 +279,7 @@ export class Settling {
     }
   }
 
-  /**
-   * Nothing shows its outcome, so crm-sync never sends it again without a person. If the service accepted it, this
-   * contradicts that readings show such orders in time (A15). If no answer came, it may never have arrived.
-   */
+  /** Only a person may send it again. If the service accepted it, this contradicts A15. */
   async #notByItsDeadline(open: Open, detail: JsonObject): Promise<Settled> {
     const { ledger } = this.#deps;
     const attempts = await ledger.journal.attempts(open.row.id);
@@ -314,7 +303,7 @@ export class Settling {
     return `the ${serviceNameOf(operation.endpoint)} answered${when} with ${code}${known} ${words}`.trimEnd();
   }
 
-  /** How often it was sent for one of its records without a known outcome, since a person's last decision. */
+  /** The most sends without a known outcome for one of its records, since a person's last decision. */
   async #sendings(row: JournalRow): Promise<number> {
     const { kind, records } = row.operation;
     if (!isNonRepeatable(row.operation)) return 0;
@@ -353,10 +342,7 @@ export class Settling {
   }
 }
 
-/**
- * How many readings without an effect count. Those made while it could still land count as one together. No single one
- * of the others decides, because it may have been incomplete.
- */
+/** Readings within the settle time count as one. No single later reading decides: it may have been incomplete. */
 function counted(readings: readonly { early?: true | undefined }[]): number {
   const early = readings.filter((reading) => reading.early === true).length;
   return readings.length - Math.max(0, early - 1);

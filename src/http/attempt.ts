@@ -10,10 +10,7 @@ import { retryAfterMs } from "./retry.ts";
 import { abortable, TokenFailure } from "./tokens.ts";
 import { TransportFailure, type TransportAnswer } from "./transport.ts";
 
-/**
- * One call. Its order is what a crash is judged by: turn, token, permit, intent, first byte, answer. Whoever observes
- * the calls is told of it when it has ended.
- */
+/** The order matters after a crash: turn, token, permit, intent, first byte, answer. */
 export async function attempt<T>(
   context: ServiceContext,
   call: Call<T>,
@@ -80,16 +77,13 @@ function classified<T>(
   try {
     return withoutSecrets(classify(answer, { endpoint, schema, check, tokenCodes: settings.tokenCodes }), known);
   } catch (thrown) {
-    // A probe that never ends would have every other call wait for ever.
+    // Otherwise a probe would never end, and every other call would wait forever.
     circuit.release(permit);
     throw thrown;
   }
 }
 
-/**
- * What an answer says, without secrets. Data that hold one are those of no endpoint: nobody works with them, and nobody
- * with what is left of them.
- */
+/** Removes secrets from an answer. Data with a secret fits no endpoint, so nothing uses it. */
 function withoutSecrets<T>(result: Classified<T>, known: KnownSecrets): Classified<T> {
   if (result.answer === undefined) return result;
   const answer = known.tree(result.answer);
@@ -106,7 +100,7 @@ function withoutSecrets<T>(result: Classified<T>, known: KnownSecrets): Classifi
   }
 }
 
-/** A transport that breaks its word counts as having written. */
+/** An unexpected error counts as having written. */
 function asTransportFailure(thrown: unknown): TransportFailure {
   return thrown instanceof TransportFailure
     ? thrown
@@ -119,19 +113,16 @@ function circuitOpen(reason: string): Unsent {
   return { kind: "unsent", why: "circuit-open", reason };
 }
 
-/** What a call leaves with. */
 interface Permitted {
   kind: "permitted";
   permit: Exclude<Permit, { kind: "refused" }>;
   signed: SignedHeaders;
 }
 
-/** Whose user token is used. */
 function enterpriseOf<T>({ enterprise, target }: Call<T>): string | undefined {
   return enterprise ?? target.enterpriseGlobalId;
 }
 
-/** The permit of a call that has to wait for nothing; undefined where something has to be waited for, or is refused. */
 function permitAtOnce<T>({ circuit, pace, headers }: ServiceContext, call: Call<T>): Permitted | undefined {
   const { endpoint, signal } = call;
   if (signal?.aborted === true || circuit.probeEnds() !== undefined || circuit.refusal() !== undefined)
@@ -142,7 +133,7 @@ function permitAtOnce<T>({ circuit, pace, headers }: ServiceContext, call: Call<
   return permit.kind === "refused" ? undefined : { kind: "permitted", permit, signed };
 }
 
-/** Waits for what a call needs before its intent is committed: its turn, its tokens and, last, the circuit's permit. */
+/** Before the intent a call waits for its turn, its tokens and, last, the permit of the circuit. */
 async function obtainPermit<T>({ circuit, pace, headers }: ServiceContext, call: Call<T>): Promise<Permitted | Unsent> {
   const { endpoint, signal } = call;
   try {
@@ -161,7 +152,6 @@ async function obtainPermit<T>({ circuit, pace, headers }: ServiceContext, call:
   }
 }
 
-/** Why a call is not sent all the same, where that came up while its intent was committed. */
 function stoppedMeanwhile(circuit: Circuit, permit: Permit, signal: AbortSignal | undefined): Unsent | undefined {
   const closed = permit.kind === "probe" ? undefined : circuit.refusal();
   if (signal?.aborted !== true && closed === undefined) return undefined;
@@ -169,9 +159,7 @@ function stoppedMeanwhile(circuit: Circuit, permit: Permit, signal: AbortSignal 
   return closed === undefined ? stopped : circuitOpen(closed);
 }
 
-/**
- * While one call tries the service again, the others wait for what becomes of it, and are refused only when it failed.
- */
+/** While one call probes the service, the others wait. They are refused only if the probe fails. */
 async function probeEnded(circuit: Circuit, signal: AbortSignal | undefined): Promise<void> {
   for (let ended = circuit.probeEnds(); ended !== undefined; ended = circuit.probeEnds())
     await abortable(ended, signal);
@@ -181,14 +169,13 @@ async function askPermit(circuit: Circuit, signal: AbortSignal | undefined): Pro
   for (;;) {
     await probeEnded(circuit, signal);
     const permit = circuit.ask();
-    // Another one that waited may have become the next probe just now.
+    // Another waiting call may just have become the next probe.
     if (permit.kind !== "refused" || circuit.probeEnds() === undefined) return permit;
   }
 }
 
 type Answered<T> = Omit<Extract<Attempt<T>, { kind: "answered" }>, "kind">;
 
-/** Draws from an answer what concerns the calls after it: pace, circuit, tokens, alerts. */
 function applyAnswer<T>(context: ServiceContext, call: Call<T>, permit: Permit, answered: Answered<T>): void {
   const { circuit, pace, budget } = context;
   const { answer, result, signed } = answered;
@@ -219,7 +206,6 @@ function applyAnswer<T>(context: ServiceContext, call: Call<T>, permit: Permit, 
   }
 }
 
-/** Whether the service says that it is called too much, or cannot keep up. */
 function isComplaint<T>(answer: TransportAnswer, result: Classified<T>): boolean {
   return (
     result.kind === "limited" ||
@@ -234,7 +220,6 @@ function slowDown({ pace, clock }: ServiceContext, answer: TransportAnswer): voi
   if (wait !== undefined) pace.pause(wait);
 }
 
-/** What a business code says about the service, the tokens and the application, besides what it says of the call. */
 function applyCode<T>(
   context: ServiceContext,
   call: Call<T>,

@@ -14,55 +14,37 @@ import type { Pace } from "./pace.ts";
 import type { RetryBudget } from "./retry.ts";
 import type { Transport } from "./transport.ts";
 
-/** A call to a service, as a read makes it. */
 export interface Call<T> {
   endpoint: EndpointId;
   target: PathTarget;
-  /** Query parameters besides g_nonce. */
   query?: Readonly<Record<string, string>> | undefined;
-  /** Shape of the answer's data. */
   schema: z.ZodType<T>;
-  /** What is wrong with data of the right shape. */
   check?: ((data: T) => string | undefined) | undefined;
-  /** Whose user token is used, where the path does not name the enterprise. */
   enterprise?: string | undefined;
-  /** Whom the call is for, in the words of the ledger: customers with unlisted codes are counted (A2). */
+  /** As the ledger names it. Customers with unlisted codes are counted by it (A2). */
   customer?: string | undefined;
   signal?: AbortSignal | undefined;
 }
 
-/** A call that changes something. */
 export interface WriteCall<T> extends Call<T> {
-  /** g_nonce, 32 hex characters, written down by the caller before. */
   nonce: string;
   body?: JsonObject | undefined;
-  /** The body's text where the caller has made it already: exactly these bytes are sent. */
   bodyText?: string | undefined;
-  /**
-   * Awaited once the call has its permit (circuit, concurrency, rate, token) and before its first byte: the intent is
-   * committed here. Not awaited where the permit is refused. What it throws stops the call, gives the permit back and
-   * is thrown by `write`. `acceptedUntil`: see `SignedHeaders`.
-   */
+  /** Commits the intent, after the permit and before the first byte. If it throws, the call stops and throws that. */
   beforeSending?: ((acceptedUntil?: number) => Promise<void>) | undefined;
-  /** Asked right before the first byte; false: it does not leave. */
   mayLeave?: (() => boolean) | undefined;
-  /**
-   * The permit is kept until this resolves: until the outcome is on its way into the ledger, ahead of the next call's
-   * intent.
-   */
+  /** The permit is kept until this resolves: the outcome must reach the ledger before the next intent. */
   recorded?: Promise<void> | undefined;
 }
 
-/** A Date header, and when it was read by the monotonic clock and by the wall clock. Milliseconds. */
+/** A Date header, and when it was read by the monotonic and the wall clock. Milliseconds. */
 export interface HeardTime {
   date: number;
   readAt: number;
   now: number;
 }
 
-/** What all calls to one service share, reads and writes alike. */
 export interface ServiceContext {
-  /** Path in front of every endpoint's. */
   base: string;
   settings: ServiceSettings;
   clock: Clock;
@@ -72,24 +54,21 @@ export interface ServiceContext {
   pace: Pace;
   budget: RetryBudget;
   headers: HeaderWriter;
-  /** What no answer may show. */
   known: KnownSecrets;
   unknownFieldLog: UnknownFieldLog;
-  /** What the service's last Date header said. */
   heard: { last?: HeardTime };
-  /** Told when the circuit opens, when a probe failed, when it closes, and of each answer while it is closed. */
+  /** Called when the circuit opens, a probe failed or the circuit closes, and for each answer while it is closed. */
   onCircuit: (state: CircuitState) => void;
-  /** Told of each call that ended, and of each that was not sent. It never throws. */
   onCall?: ((call: SeenCall) => void) | undefined;
 }
 
 /**
- * What became of the one attempt of a write. `raw` is the answer after redaction and cut to size, never the request.
+ * The outcome of a write's only attempt. `raw`: the redacted, shortened answer, never the request.
  * - `done`: HTTP 200, code 0 and data that fits.
  * - `partial`: 60027, with data that says which part.
- * - `rejected`: nothing was changed, and the same call would be refused again.
- * - `already`: what was asked for is there already (60002 on M4).
- * - `not-sent`: not one byte of the request left: refused, DNS, TLS, no token, no turn, circuit open.
+ * - `rejected`: nothing changed, and the same call would be rejected again.
+ * - `already`: the requested state exists (60002 on M4).
+ * - `not-sent`: not one byte left: rejected, DNS, TLS, no token, no turn, circuit open.
  * - `unknown`: everything else.
  */
 export type WriteOutcome<T> =
@@ -100,11 +79,7 @@ export type WriteOutcome<T> =
   | { kind: "not-sent"; reason: string }
   | { kind: "unknown"; reason: string; code?: string; status?: number; raw?: Json };
 
-/**
- * Why a read gave nothing. None of them means "there is none".
- * `incomplete`: the pages of a list do not add up; `odd-answer`: not the contract's form; `out-of-service`: HTTP 5xx;
- * `token`: no usable token.
- */
+/** Never means an empty answer. `incomplete`: the pages of a list do not add up. `out-of-service`: HTTP 5xx. */
 export type ReadFailureKind =
   | "aborted"
   | "circuit-open"
@@ -149,14 +124,13 @@ const words: Record<ReadFailureKind, { what: string; cure: string }> = {
   },
 };
 
-/** A read that gave nothing, after its repetitions. Never to be taken for an empty answer; it ends a command with 7. */
+/** A read that failed after its repetitions. It is never an empty answer. A command ends with 7. */
 export class ReadFailure extends Problem {
   readonly endpoint: EndpointId;
   readonly kind: ReadFailureKind;
-  /** The business code of the service, such as 60017. */
+  /** The service's business code, such as 60017. */
   readonly serviceCode: string | undefined;
   readonly status: number | undefined;
-  /** The answer after redaction, where there was one. */
   readonly raw: Json | undefined;
 
   constructor(init: {

@@ -5,27 +5,24 @@ export type CircuitState =
   | { state: "open"; reason: string; probeInMs: number }
   | { state: "half-open"; reason: string };
 
-/** What a call got from the circuit; `probe` decides alone whether the service is called again. */
 export type Permit = { kind: "pass" } | { kind: "probe" } | { kind: "refused"; reason: string };
 
 /**
- * The circuit of a service: open, with no call sent, after failures; half-open while one call tries the service again;
- * else closed. Not cockatiel or opossum: they wrap the call and read the wall clock, while here a permit is given, and
- * the intent committed, before the call is made, by a clock that nobody sets.
+ * Open after failures: no call is sent. Half-open while one call probes the service. Not cockatiel or opossum: they
+ * wrap the call and read the wall clock. Here the intent is committed between permit and call, by a monotonic clock.
  */
 export interface Circuit {
-  /** Asks for a permit. A `probe` must be followed by `success`, `failure` or `release`. */
+  /** A `probe` must be followed by `success`, `failure` or `release`. */
   ask(): Permit;
-  /** The reason for which a call would be refused now, without asking for a permit. */
   refusal(): string | undefined;
-  /** Resolves when the probe that is under way has ended; undefined where none is. */
+  /** Resolves when the current probe ends. Undefined without a probe. */
   probeEnds(): Promise<void> | undefined;
   success(permit: Permit): void;
-  /** The service failed: no answer, 5xx, no JSON, "500". */
+  /** No answer, 5xx, no JSON, or "500". */
   failure(permit: Permit, reason: string): void;
   /** The call says nothing about the service. */
   release(permit: Permit): void;
-  /** A code that the contract does not list: from three customers within five minutes it opens the circuit (A2). */
+  /** An unlisted code for three customers within five minutes opens the circuit (A2). */
   unlistedCode(permit: Permit, code: string, customer: string): void;
   state(): CircuitState;
 }
@@ -33,7 +30,6 @@ export interface Circuit {
 const unlistedWindowMs = 300_000;
 const unlistedCustomers = 3;
 
-/** A closed circuit. In one piece: its states and the changes between them. */
 export function createCircuit(options: {
   failures: number;
   openMs: number;
@@ -96,7 +92,7 @@ export function createCircuit(options: {
     },
     success(permit) {
       failuresInRow = 0;
-      // A call that was under way before the circuit opened does not close it.
+      // A call that began before the circuit opened does not close it.
       if (permit.kind === "probe") close();
     },
     failure(permit, reason) {

@@ -30,20 +30,16 @@ export interface ServiceState {
   circuit: CircuitState;
   pace: PaceState;
   callsInFlight: number;
-  /** So many calls are in flight at most. */
   callsAtOnce: number;
   callsWaiting: number;
-  /** What the service's last Date header said. */
   heard?: HeardTime | undefined;
 }
 
-/** Talks to one of the two services. */
 export interface ServiceClient {
-  /** A read, with its repetitions. Rejects with ReadFailure; a failure is never an empty answer. */
+  /** A read with its repetitions. Throws ReadFailure: a failure is never an empty answer. */
   read<T>(call: Call<T>): Promise<T>;
   /**
-   * A write: exactly one attempt. `signal` counts until the request is sent. Rejects with what `beforeSending` threw,
-   * and else only for an id that cannot stand in its path (Problem).
+   * Exactly one attempt. `signal` counts until it is sent. Throws what `beforeSending` threw, or a Problem (bad id).
    */
   write<T>(call: WriteCall<T>): Promise<WriteOutcome<T>>;
   state(): ServiceState;
@@ -54,19 +50,15 @@ export interface ClientDependencies {
   clock: Clock;
   random: Randomness;
   logger: Logger;
-  /** The environment as it was read at the start, for tokens. */
   environment: Readonly<Record<string, string | undefined>>;
-  /** The secrets of the program, to which tokens are added; by default, those of this client alone. */
+  /** Tokens are added to it. By default, only those of this client. */
   known?: KnownSecrets | undefined;
-  /** Told when the circuit opens, when a probe failed, when it closes, and of each answer while it is closed. */
   onCircuit?: ((service: ServiceName, state: CircuitState) => void) | undefined;
-  /** Told of each call that ended, and of each that was not sent. It never throws. */
+  /** Called for each call, also an unsent one. Never throws. */
   onCall?: ((call: SeenCall) => void) | undefined;
-  /** Another way to carry requests, for tests in virtual time. */
   transport?: Transport | undefined;
 }
 
-/** The client of one of the two services. */
 export function createServiceClient(
   service: ServiceName,
   settings: ServiceSettings,
@@ -175,7 +167,6 @@ function transportOf(settings: ServiceSettings): Transport {
   });
 }
 
-/** Answers that are searched for unknown fields, for each endpoint. */
 const answersSearched = 50;
 const fieldsReported = 1_000;
 

@@ -11,30 +11,23 @@ import { keepable, keepableText, privateValuesOf } from "./redaction.ts";
 import type { FailedAttempt } from "./retry.ts";
 import type { TransportAnswer, TransportFailure } from "./transport.ts";
 
-/** What an answer says, whether it answers a read or a write. */
 export type Classified<T> =
   | { kind: "success"; data: T; answer: Json }
   | { kind: "partial"; data: T; code: string; answer: Json }
   | { kind: "code"; code: string; meaning: CodeMeaning; answer: Json }
-  /** HTTP 401: the token is not accepted, whatever the body says. */
   | { kind: "unauthorized"; answer: Json | undefined }
-  /** HTTP 429: the service is called too often. */
   | { kind: "limited"; answer: Json | undefined }
-  /** Anything else. `alive` where the service answered in its own form, so that only this answer is odd. */
+  /** Anything else. `alive`: the service answered in its own form, so only this answer is odd. */
   | { kind: "odd"; reason: string; alive: boolean; answer: Json | undefined };
 
 interface Expectation<T> {
   endpoint: EndpointId;
   schema: z.ZodType<T>;
-  /** What is wrong with data that has the right shape, such as too few asset numbers. */
   check?: ((data: T) => string | undefined) | undefined;
   tokenCodes: readonly string[];
 }
 
-/**
- * Reads an answer (A1): success is HTTP 200 with code 0 and data that fits; an error code counts in HTTP 200 and 299
- * alike; HTTP 299 is never a success, although it is a 2xx.
- */
+/** Success is HTTP 200, code 0 and fitting data, never HTTP 299. Error codes count in both (A1). */
 export function classify<T>(answer: TransportAnswer, expected: Expectation<T>): Classified<T> {
   const { status } = answer;
   let json: Json | undefined;
@@ -74,10 +67,7 @@ export function classify<T>(answer: TransportAnswer, expected: Expectation<T>): 
   return { kind: "code", code, meaning, answer: json };
 }
 
-/**
- * A code as it is kept and shown. A service is held to no form of it: what is longer, or written in words, may be
- * anybody's name or number, so it is not repeated.
- */
+/** A service may put anything into a code. Longer codes or words may name a person, so they are not repeated. */
 function shownCode(code: string): string {
   return /^[A-Z]{0,3}[-_]?\d{1,6}$/u.test(code) ? code : "unreadable";
 }
@@ -86,8 +76,7 @@ function fit<T>(data: Json, expected: Expectation<T>): { data: T } | { reason: s
   const parsed = checked(expected.schema, data);
   if (!parsed.success) {
     const [issue] = parsed.error.issues;
-    // The place, and the words of our own checks, which quote nothing: the message of any other issue may quote a
-    // value.
+    // Only messages of our own checks: others may quote a value.
     const place =
       issue === undefined || issue.path.length === 0 ? "" : ` at ${issue.path.map(String).join(".").slice(0, 120)}`;
     const why = issue?.code === "custom" ? `: ${issue.message}` : "";
@@ -97,13 +86,11 @@ function fit<T>(data: Json, expected: Expectation<T>): { data: T } | { reason: s
   return problem === undefined ? { data: parsed.data } : { reason: problem };
 }
 
-/** One attempt as it ended. */
 export type Attempt<T> =
   | { kind: "answered"; answer: TransportAnswer; result: Classified<T>; signed: SignedHeaders }
   | { kind: "failed"; failure: TransportFailure }
   | Unsent;
 
-/** Nothing of the call has left. */
 export interface Unsent {
   kind: "unsent";
   why: "aborted" | "circuit-open" | "no-turn" | "token";
@@ -112,7 +99,6 @@ export interface Unsent {
 
 const again: FailedAttempt["again"] = { kind: "wait" };
 
-/** Whether and how often a read that ended like this may be made again. */
 export function repetition<T>(ended: Attempt<T>): FailedAttempt["again"] {
   if (ended.kind === "unsent") return "never";
   if (ended.kind === "failed")
@@ -134,7 +120,7 @@ export function repetition<T>(ended: Attempt<T>): FailedAttempt["again"] {
   }
 }
 
-/** Both tokens may have expired at the same time, and each is renewed once. */
+/** Both tokens may have expired. Each is renewed once. */
 function renewed(token: "application" | "user" | "any"): FailedAttempt["again"] {
   return { kind: "at-once", once: `token ${token}` };
 }
@@ -150,7 +136,6 @@ function keptOf<T>(
     : keepable(known.tree(result.answer, "words"), answer.text.length, privateValues);
 }
 
-/** A read that gave nothing, with its reason. */
 export function readFailureOf<T>(endpoint: EndpointId, ended: Attempt<T>, known: KnownSecrets): ReadFailure {
   if (ended.kind === "unsent") return new ReadFailure({ endpoint, kind: ended.why, reason: ended.reason });
   if (ended.kind === "failed") {
@@ -183,14 +168,11 @@ export function readFailureOf<T>(endpoint: EndpointId, ended: Attempt<T>, known:
   }
 }
 
-/** Whether an answer says in the service's own form what was wrong. */
 function saysCode(answer: Json | undefined): boolean {
   return answer !== undefined && readEnvelope(answer).kind === "error";
 }
 
-/**
- * What became of a write. `request` is its body, as an object or as the text that was sent, for redacting the answer.
- */
+/** `request`: the body as an object or as the sent text, to redact the answer. */
 export function writeOutcomeOf<T>(
   ended: Attempt<T>,
   request: JsonObject | string | undefined,
@@ -210,7 +192,7 @@ export function writeOutcomeOf<T>(
       kind: "done",
       data: result.data,
       status,
-      // Hardly anybody asks for it, and redacting costs more than all the rest of a call.
+      // Rarely needed, and redacting costs more than the rest of a call.
       get raw() {
         return keptOf(answer, result, known, privateValues());
       },
@@ -218,7 +200,6 @@ export function writeOutcomeOf<T>(
   return notDone(answer, result, known, privateValues());
 }
 
-/** The same of an answer that is no plain success. */
 function notDone<T>(
   answer: TransportAnswer,
   result: Exclude<Classified<T>, { kind: "success" }>,
@@ -255,13 +236,13 @@ function parsed(text: string): unknown {
 }
 
 /**
- * What became of one call, each repetition being one of its own.
- * - `done`: success, or what was asked for is there already. `partial`: part was done.
- * - `refused`: a code that speaks about what was sent.
- * - `failed`: a code by which the service failed, or one that the contract does not list for the endpoint.
- * - `token`, `limited`, `odd`: HTTP 401 or a code about a token; HTTP 429; anything that is not the contract's form.
- * - `no-answer`: bytes may have left, and no whole answer came. `unreached`: not one byte left.
- * - `stopped`: somebody stopped it. `not-sent`: no permit was given; the service knows nothing of it.
+ * The outcome of one call. Each repetition is a call.
+ * - `done`: success, or the requested state exists. `partial`: part was done.
+ * - `refused`: a code about the sent data.
+ * - `failed`: the service failed, or the contract does not list the code.
+ * - `token`: HTTP 401 or a code about a token. `limited`: HTTP 429. `odd`: does not fit the contract.
+ * - `no-answer`: bytes may have left, and no whole answer came. `unreached`: no byte left.
+ * - `stopped`: somebody stopped it. `not-sent`: no permit, the service knows nothing of it.
  */
 export const callOutcomes = [
   "done",
@@ -278,21 +259,17 @@ export const callOutcomes = [
 ] as const;
 type CallOutcome = (typeof callOutcomes)[number];
 
-/** A call as observers are told of it: words of closed lists and a number, nothing of what was sent or answered. */
+/** For observers: fixed words and a number, nothing that was sent or answered. */
 export interface SeenCall {
   service: ServiceName;
   endpoint: EndpointId;
   outcome: CallOutcome;
-  /**
-   * The business code of the answer where the contract lists it for the endpoint, `0` for success, `other` for any
-   * other code; of what was not sent, why; else `none`.
-   */
+  /** The listed business code, `0` for success, or `other`. For an unsent call the reason. Else `none`. */
   code: string;
-  /** From the first byte to the whole answer or the failure; 0 where nothing was sent. */
+  /** From the first byte to the end. 0 if nothing was sent. */
   ms: number;
 }
 
-/** What observers are told of an attempt that took so long. */
 export function seenCall(endpoint: EndpointId, ended: Attempt<unknown>, ms: number): SeenCall {
   const { service } = endpoints[endpoint];
   return { service, endpoint, ...outcomeOf(endpoint, ended), ms };
@@ -334,7 +311,7 @@ const ofEffect = {
   partial: "partial",
 } as const;
 
-/** A service may answer with any text as its code: only those of the contract are named. */
+/** A service may answer any text as its code: only listed codes are shown. */
 function listed(endpoint: EndpointId, code: string): string {
   return endpoints[endpoint].codes.includes(code) ? code : "other";
 }

@@ -4,30 +4,24 @@ import type { ServiceSettings, TokenSource } from "./http-settings.ts";
 import { readTokenSource, type TokenSourceDependencies } from "./token-sources.ts";
 import { createTokenProvider, TokenFailure, type TokenProvider } from "./tokens.ts";
 
-/** The headers of one attempt. */
 export interface SignedHeaders {
-  /** Names and values in turn. */
+  /** Names and values alternate. */
   headers: string[];
-  /**
-   * Until when the service may accept a request with these tokens: the end of the one that lasts longest, epoch
-   * milliseconds; undefined where nobody told the end of one.
-   */
+  /** End of the longest token, in epoch milliseconds. Until then the service may accept the request. */
   acceptedUntil(): number | undefined;
-  /** The service refused the application's tokens, the user's, or does not say which. */
+  /** The service rejected these tokens. `all`: it does not say which. */
   reject(which: "application" | "user" | "all"): void;
-  /** The service took all of them. */
   accepted(): void;
 }
 
-/** Writes the headers that an endpoint requires: the contract's, and no others of ours but Accept and User-Agent. */
+/** Writes the headers that the contract requires, and Accept and User-Agent. */
 export interface HeaderWriter {
-  /** Rejects with TokenFailure or with the signal's reason. `enterprise` chooses the user token (A7). */
+  /** Throws TokenFailure or the signal's reason. `enterprise` chooses the user token (A7). */
   write(endpoint: Endpoint, enterprise: string | undefined, signal: AbortSignal | undefined): Promise<SignedHeaders>;
-  /** The same where every token is at hand; undefined where one has to be asked for, or there is none. */
+  /** Undefined if a token must be requested. */
   writeAtOnce(endpoint: Endpoint, enterprise: string | undefined): SignedHeaders | undefined;
 }
 
-/** A header with a token, and whose token it is. */
 interface Signature {
   name: "Authorization" | "clientToken" | "userToken";
   provider: TokenProvider;
@@ -64,14 +58,14 @@ export function createHeaderWriter(
     yield { name: "userToken", provider: user, of: "user" };
   }
 
-  /** Written last for each endpoint: the same as long as no token is renewed. */
+  /** The last headers of each endpoint, valid until a token is renewed. */
   const last = new Map<EndpointId, { signed: SignedHeaders; used: readonly Used[]; enterprise: string | undefined }>();
 
   return {
     async write(endpoint, enterprise, signal) {
       const used: Used[] = [];
       for (const signature of signatures(endpoint, enterprise)) {
-        // One that two headers share is asked for once.
+        // A token that two headers share is requested once.
         const known = used.find((one) => one.provider === signature.provider);
         const token = known?.token ?? (await signature.provider.token(signal));
         used.push({ ...signature, token, endsAt: signature.provider.endOf(token) });
@@ -87,16 +81,14 @@ export function createHeaderWriter(
     },
   };
 
-  /** An enterprise whose own token is used. */
   function ownTokenOf(enterprise: string | undefined): string | undefined {
     return enterprise !== undefined && userTokens.has(enterprise) ? enterprise : undefined;
   }
 }
 
-/** A little before the last time that a date can hold, epoch milliseconds: no token ends after it. */
+/** In epoch milliseconds, a little below the maximum of a date. No token ends later. */
 const latestTime = 8e15;
 
-/** A token as it stands in the headers of a call. */
 type Used = Signature & { token: string; endsAt: number | undefined };
 
 function signedWith(endpoint: Endpoint, used: readonly Used[], clock: Clock): SignedHeaders {
@@ -116,8 +108,7 @@ function signedWith(endpoint: Endpoint, used: readonly Used[], clock: Clock): Si
     },
     reject(which) {
       const meant = used.filter((one) => which === "all" || which === one.of);
-      // Where nobody says which token it was, those that can be replaced are; one that cannot is given up only when
-      // it is named.
+      // If the service names no token, only renewable ones are rejected. Others need a name.
       const renewable = meant.filter(({ provider }) => provider.renewable);
       const rejected = which === "all" && renewable.length > 0 ? renewable : meant;
       for (const { provider, token } of rejected) provider.reject(token);
@@ -125,7 +116,7 @@ function signedWith(endpoint: Endpoint, used: readonly Used[], clock: Clock): Si
   };
 }
 
-/** Path and query of a call: the contract's path, `g_nonce` first, then the parameters in the order given. */
+/** `g_nonce` comes first, then the parameters in the given order. */
 export function requestPath(
   base: string,
   path: string,
@@ -137,7 +128,7 @@ export function requestPath(
   return text;
 }
 
-/** What an endpoint's path is about, for counting customers: the enterprise, else the staff member or asset. */
+/** For counting customers: the enterprise, else the person or the asset. */
 export function subjectOfTarget(target: PathTarget): string | undefined {
   return target.enterpriseGlobalId ?? target.memberGlobalId ?? target.assetId;
 }

@@ -1,17 +1,16 @@
 import { z } from "zod";
 import { isPlainHttp } from "../base/loopback.ts";
 
-// Made once: what a configuration is checked with is made at each start.
+// Made once, because a configuration is checked at each start.
 const text = z.string().min(1);
 const span = z.int().min(1).max(3_600_000);
 const milliseconds = (standard: number) => span.default(standard);
 
-/** Where a secret comes from: `env:NAME` or `file:/path`. The value itself never stands in a configuration. */
+/** `env:NAME` or `file:/path`. A configuration never has the secret itself. */
 export const secretReferenceSchema = z
   .string()
   .regex(/^(env:[A-Za-z_][A-Za-z0-9_]*|file:.+)$/, "must be env:NAME or file:/path; never the secret itself");
 
-/** Which variables of the environment a program gets that we start. */
 export const programEnvironment = z
   .array(z.string().regex(/^[A-Za-z_][A-Za-z0-9_]*$/u, "expected the name of an environment variable"))
   .default([])
@@ -20,12 +19,10 @@ export const programEnvironment = z
     examples: [["VAULT_ADDR"]],
   });
 
-/** An http or https URL; plain http only to this machine. */
 const serviceUrl = z.url({ protocol: /^https?$/ }).refine((url) => URL.canParse(url) && !isPlainHttp(url), {
   message: "must be https; plain http is allowed to this machine only",
 });
 
-/** The OAuth2 token endpoint of the user center, with the grants that the services name. */
 const oauth2Schema = z
   .strictObject({
     tokenUrl: serviceUrl.meta({ description: "Token endpoint", examples: ["https://login.example.com/oauth/token"] }),
@@ -53,7 +50,6 @@ const oauth2Schema = z
     message: "the password grant needs username and password",
   });
 
-/** Where the token of one header comes from (A5). */
 export const tokenSourceSchema = z.union([
   secretReferenceSchema.meta({ examples: ["env:ORDER_TOKEN"] }),
   z.strictObject({
@@ -74,7 +70,6 @@ export const tokenSourceSchema = z.union([
 ]);
 export type TokenSource = z.infer<typeof tokenSourceSchema>;
 
-/** What a client needs to know about one of the two services. */
 export const serviceSettingsSchema = z.strictObject({
   baseUrl: serviceUrl.meta({
     description: "Base URL, without the path of the service itself",
@@ -150,10 +145,9 @@ export type ServiceSettings = z.infer<typeof serviceSettingsSchema>;
 
 export const timeoutMs = z.int().min(100).max(600_000).default(10_000);
 
-/** `env:NAME` or `file:/path`. */
 export const reference = z.string().regex(/^(env|file):/u, "expected env:NAME or file:/path");
 
-/** Something that is posted, maybe with a token: then not over a network in clear. `more`: what else is said of it. */
+/** Something posted, perhaps with a token, which then needs https. `more`: further settings. */
 export function webhook<More extends z.core.$ZodLooseShape>(described: string, more: More) {
   return z
     .strictObject({

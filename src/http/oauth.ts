@@ -6,36 +6,24 @@ import { credentialOf } from "./secrets.ts";
 import { TokenFailure, type TokenReading } from "./tokens.ts";
 import { undici } from "./undici.ts";
 
-/**
- * A token request to an OAuth2 endpoint, by client_credentials or password. Plain http is for the settings to refuse.
- */
+/** The settings must reject plain http. */
 export interface OAuth2Request {
   tokenUrl: string;
   grant: "client_credentials" | "password";
   clientId: string;
-  /** Reference of the client secret. */
   clientSecret: string;
-  /** Client id and secret in the Authorization header (basic) or in the form (body). */
   clientAuth: "basic" | "body";
   username?: string | undefined;
-  /** Reference of the account's password. */
   password?: string | undefined;
   scope?: string | undefined;
-  /** Further parameters of the form. */
   parameters?: Readonly<Record<string, string>> | undefined;
   connectTimeoutMs?: number | undefined;
-  /** Longest time for one request in all. */
   timeoutMs: number;
 }
 
-/** The secret behind a reference. What it throws names the place only. */
 export type SecretResolver = (reference: string) => string | Promise<string>;
 
-/**
- * Asks a token endpoint for a token. A request that got no answer or a 5xx is made once more. Rejects with
- * TokenFailure; its text holds the OAuth2 error code (such as invalid_client) and of what the
- * endpoint wrote beside it the words that can name nobody.
- */
+/** Repeats once without an answer or after a 5xx. Throws TokenFailure, with words that surely name nobody. */
 export async function requestOAuthToken(request: OAuth2Request, secret: SecretResolver): Promise<TokenReading> {
   const { host } = new URL(request.tokenUrl);
   try {
@@ -82,7 +70,7 @@ async function ask(request: OAuth2Request, secret: SecretResolver): Promise<Toke
   return reading(await oauth.processGenericTokenEndpointResponse(server, client, response));
 }
 
-/** Client and secret in the Authorization header, in the form that RFC 6749 names (2.3.1, appendix B). */
+/** In the Authorization header, encoded as RFC 6749 says (2.3.1, appendix B). */
 function basic(clientSecret: string): oauth.ClientAuth {
   return (_server, { client_id: clientId }, _body, headers) => {
     const pair = `${formEncoded(clientId)}:${formEncoded(clientSecret)}`;
@@ -113,7 +101,6 @@ function reading(answer: oauth.TokenEndpointResponse): TokenReading {
   };
 }
 
-/** A refusal that asking again will not change. */
 function isRefusal(
   thrown: unknown,
 ): thrown is oauth.ResponseBodyError | oauth.WWWAuthenticateChallengeError | TokenFailure {
@@ -142,7 +129,6 @@ function asFailure(thrown: unknown, host: string): TokenFailure {
   return new TokenFailure(`the token endpoint ${host} gave no usable answer`, { kind: "no-answer" });
 }
 
-/** Used for token requests only: small answers, few connections. One for each time-out that the settings name. */
 const agents = new Map<number, Agent>();
 
 function agentFor(connectTimeoutMs: number): Agent {

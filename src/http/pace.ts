@@ -1,34 +1,29 @@
 import type { Clock } from "../base/clock.ts";
 
-/** Of a call that would have waited longer for its turn than allowed. It was not sent. */
 function noTurn(waitMs: number, reason: string): Error {
   return new Error(`${reason}; a turn would come in ${Math.ceil(waitMs / 1000)} s`);
 }
 
 export interface PaceState {
-  /** Calls a second that are allowed now; null without a limit. */
   callsPerSecond: number | null;
-  /** Milliseconds until the service may be called again, after a Retry-After; 0 when it may be. */
+  /** Milliseconds until the service may be called again, after a Retry-After. */
   pausedMs: number;
 }
 
-/** Spaces the calls to one service, slows down when it complains and recovers call by call. */
+/** Spaces the calls to one service, slows down on complaints and recovers call by call. */
 export interface Pace {
-  /** Resolves when a call may be sent. Rejects where that takes too long, or with the signal's reason. */
+  /** Resolves when a call may be sent. Throws if that takes too long, or with the signal's reason. */
   turn(signal?: AbortSignal): Promise<void>;
-  /** Takes the turn of now; false where one has to be waited for. */
   turnAtOnce(): boolean;
-  /** The service complained ("500", 429): half the rate. Complaints within half a second count once. */
+  /** Halves the rate after "500" or 429. Complaints within half a second count once. */
   slow(): void;
-  /** The service asked to wait (Retry-After). */
   pause(ms: number): void;
-  /** A call succeeded: the rate grows by a twentieth of the configured one. */
+  /** After a success the rate grows by a twentieth of the configured one. */
   recover(): void;
   state(): PaceState;
 }
 
 const slowest = 0.02;
-/** The rate that slowing starts from where no limit is configured. */
 const unlimitedStart = 100;
 
 export function createPace(options: { callsPerSecond: number | null; turnTimeoutMs: number; clock: Clock }): Pace {

@@ -3,12 +3,9 @@ import type { KnownSecrets } from "../base/known-secrets.ts";
 import { toldWords } from "../base/told-words.ts";
 import { emailAddress, internationalNumber } from "../crm/personal-data.ts";
 
-/** What stands in place of a value that must not be seen. */
 const redacted = "[redacted]";
 
-/**
- * Fields of the two services, of the CRM model and of token answers that hold personal data or secrets, in lower case.
- */
+/** Fields with personal data or secrets, of both services, the CRM model and token answers, in lower case. */
 const privateKeys = new Set([
   "name",
   "username",
@@ -48,31 +45,27 @@ const privateKeys = new Set([
 
 const largestDepth = 64;
 const largestText = 2_000;
-/** Characters of a text in which private values are looked for; what lies behind is not kept. */
+/** Only so many characters of a text are searched for private values. The rest is dropped. */
 const mostSearched = 8_192;
-/** Characters of a private value that are looked for. */
+/** So many characters of a private value are searched. */
 const mostCompared = 300;
 const bearer = /\bBearer\s+[^\s"'<>]+/giu;
-/** Runs of digits that could be a mobile number, also with separators. */
 const mobile = /\+?\d(?:[\s\-().]?\d){8,14}(?!\d)/gu;
 
-/** Characters of a text of somebody else in which secrets are looked for; what lies behind is not kept. */
+/** Only so many characters of a foreign text are searched for secrets. The rest is dropped. */
 const mostCleaned = 65_536;
 const phoneLike = /^\+?[\d\s\-()./]{6,}$/u;
-/** Letters of scripts that put no spaces between words. */
 const unspaced = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}]/u;
 const separators = "[\\s\\-().\\/]{0,3}";
 
 type Scrubber = (text: string) => string;
 
-/** A text without e-mail addresses, bearer tokens, international phone numbers and the given private values. */
+/** Removes e-mail addresses, bearer tokens, international phone numbers and the given private values. */
 export function scrub(text: string, privateValues: Iterable<string> = []): string {
   return scrubber(privateValues)(text);
 }
 
-/**
- * Private values are found in any case, in JSON and URL encoding, and phone numbers however their digits are grouped.
- */
+/** Finds values in any case, in JSON and URL encoding, and phone numbers in any grouping. */
 function scrubber(privateValues: Iterable<string>): Scrubber {
   const values = [...new Set(privateValues)];
   const isTraceIn = tracesOf(values);
@@ -88,20 +81,16 @@ function scrubber(privateValues: Iterable<string>): Scrubber {
       .replace(bearer, `Bearer ${redacted}`)
       .replace(emailAddress, redacted)
       .replace(internationalNumber, redacted);
-    // The end of what was searched may hold the first half of a private value.
+    // The searched part may end with the first half of a private value.
     const most = whole.length > mostSearched ? Math.max(0, clean.length - mostSearched / 2) : clean.length;
     return most > largestText || most < clean.length ? `${clean.slice(0, Math.min(most, largestText))}…` : clean;
   };
 }
 
-/** A text in which no character is escaped, and which only characters of its own script can match. */
+/** Without escaped characters. Only characters of its own script match it. */
 const plainAscii = /^[\t\n\r -$&-[\]-~]*$/u;
 
-/**
- * Whether a text may hold one of the values. Most texts of an answer are ids that hold none, and a pattern that finds
- * values in every form costs more than such a call: so first its letters and digits are looked through for those of the
- * values. Says yes where that could be wrong.
- */
+/** Fast: most texts have no value, and the full pattern costs more than a call. True if in doubt. */
 function tracesOf(values: readonly string[]): (text: string) => boolean {
   const traces = new Set<string>();
   for (const value of values) {
@@ -118,13 +107,13 @@ function tracesOf(values: readonly string[]): (text: string) => boolean {
   };
 }
 
-/** What every plain text must hold that holds the value; undefined where no such text can. */
+/** Part of every plain text with the value. Undefined if no plain text can have it. */
 function traceOf(value: string): string | undefined {
   const trimmed = value.trim();
   if (trimmed.length < 2) return undefined;
   const digits = phoneDigits(trimmed);
   if (digits !== undefined) return digits.length > 9 ? digits.slice(-8) : digits;
-  // Two letters beyond ASCII are the same as a Latin one where case does not count.
+  // Two characters beyond ASCII equal a Latin letter if case is ignored.
   const searched = comparedCharacters(trimmed).slice(0, mostCompared).join("");
   const latin = searched.replaceAll("\u017F", "s").replaceAll("\u212A", "k");
   return /^[\0-\x7F]*$/u.test(latin) ? coreOf(latin) : undefined;
@@ -134,13 +123,13 @@ function coreOf(text: string): string {
   return text.replaceAll(/[^A-Za-z\d]/gu, "").toLowerCase();
 }
 
-/** The digits of what looks like a phone number. */
+/** Undefined if the text does not look like a phone number. */
 export function phoneDigits(trimmed: string): string | undefined {
   const digits = trimmed.replaceAll(/\D/gu, "");
   return phoneLike.test(trimmed) && digits.length >= 6 ? digits : undefined;
 }
 
-/** The characters of a value that are looked for, and one more where there are more. */
+/** The searched characters of a value, and one more if it is longer. */
 function comparedCharacters(trimmed: string): string[] {
   return Array.from(
     trimmed
@@ -150,7 +139,7 @@ function comparedCharacters(trimmed: string): string[] {
   );
 }
 
-/** How a value may stand in a text. A single character would blot out half of every message. */
+/** A single character would redact half of every message. */
 function patternsOf(value: string): string[] {
   const trimmed = value.trim();
   if (trimmed.length < 2) return [];
@@ -158,14 +147,13 @@ function patternsOf(value: string): string[] {
   if (digits !== undefined) return [phonePattern(digits)];
   const characters = comparedCharacters(trimmed);
   const pattern = characters.slice(0, mostCompared).map(characterPattern).join("");
-  // Of a value that no pattern can hold its beginning is looked for, and nothing behind it is kept.
+  // Of a very long value only the beginning is searched. All text after a match is dropped.
   if (characters.length > mostCompared) return [`${pattern}[^]*`];
-  // A short name is a part of many words, but where words stand without spaces a name stands beside letters.
+  // A short name is part of many words. In scripts without spaces it stands between letters.
   const stands = trimmed.length > 3 || unspaced.test(trimmed);
   return [stands ? pattern : `(?<![\\p{L}\\p{N}])${pattern}(?![\\p{L}\\p{N}])`];
 }
 
-/** One character as it is, as JSON escapes it, and as an address does. */
 function characterPattern(char: string): string {
   if (char === " ") return "(?:\\s|%20|\\+){1,8}";
   const plain = RegExp.escape(char);
@@ -175,21 +163,14 @@ function characterPattern(char: string): string {
   return `(?:\\\\{0,2}${plain}|${escaped}|${RegExp.escape(encodeURIComponent(char))})`;
 }
 
-/**
- * The digits with anything between them; of a long number its end, since services leave the country's digits out or put
- * others in front.
- */
+/** Allows separators. Of a long number only the end counts, because services drop or add country codes. */
 export function phonePattern(digits: string): string {
   const end = digits.length > 9 ? digits.slice(-8) : digits;
   const before = digits.length > 9 ? `\\+?(?:\\d${separators}){0,7}` : "";
   return `(?<!\\d)${before}${Array.from(end).join(separators)}(?!\\d)`;
 }
 
-/**
- * A copy of a value in which fields that hold personal data or secrets are replaced, and so are the given private
- * values wherever they occur in a text. Null stays null, so that "not given" remains visible. Very deep and very long
- * parts are cut.
- */
+/** Also private values in any text. Null stays null: a missing value remains visible. Cuts deep and long parts. */
 function redact(value: unknown, privateValues: readonly string[] = []): Json {
   return visit(value, scrubber(privateValues), 0);
 }
@@ -218,10 +199,7 @@ function visit(value: unknown, clean: Scrubber, depth: number): Json {
   return copy;
 }
 
-/**
- * The texts of a request that must not show up in what is kept of its answer: the values of private fields, longest
- * first.
- */
+/** The values of private fields in a request, longest first. They must not appear in its kept answer. */
 export function privateValuesOf(request: unknown): string[] {
   const found = new Set<string>();
   collect(request, false, found, 0);
@@ -241,10 +219,7 @@ function collect(value: unknown, isPrivate: boolean, found: Set<string>, depth: 
   }
 }
 
-/**
- * Redacts an answer of `textLength` characters and cuts it to `limit` characters of JSON; what is cut keeps its size
- * and hash. Redacting makes a text at most six times longer, so that the size of a short one need not be looked at.
- */
+/** Cuts to `limit` characters, with size and hash. A redacted text is at most six times longer. */
 export function keepable(answer: Json, textLength: number, privateValues: readonly string[], limit = 16_384): Json {
   const clean = redact(answer, privateValues);
   if (textLength * 8 <= limit) return clean;
@@ -254,27 +229,18 @@ export function keepable(answer: Json, textLength: number, privateValues: readon
     : { cut: true, characters: text.length, sha256: sha256(text), start: text.slice(0, limit) };
 }
 
-/**
- * What is kept of an answer that is not JSON: its size, its hash and its first words without tags, addresses and long
- * digits.
- */
+/** For an answer that is not JSON: size, hash and first words without tags, addresses and long digits. */
 export function keepableText(text: string, known: KnownSecrets, privateValues: readonly string[]): Json {
   const excerpt = firstWords(text, known, 300, privateValues);
   return { unreadable: true, characters: text.length, sha256: sha256(text), excerpt };
 }
 
-/**
- * The first words of a text that somebody else wrote, for a message: on one line, and only what surely is of no person;
- * `ours`: what the program asked for, of which they may repeat the words.
- */
+/** Only words that surely name no person. `ours`: our request, whose words may be repeated. */
 export function shownWords(text: string, known: KnownSecrets, most: number, ours = ""): string {
   return toldWords(firstWords(text, known, most, []), new Set(ours.match(/\w+/gu)));
 }
 
-/**
- * The first words on one line, without secrets, tags, addresses, long digits and the given private values. Secrets are
- * taken out before anything else: what tags or an end are taken off of is no longer known for one.
- */
+/** Secrets are removed first: a shortened one would not be recognized. */
 function firstWords(text: string, known: KnownSecrets, most: number, privateValues: readonly string[]): string {
   const words = known
     .words(text.slice(0, mostCleaned))

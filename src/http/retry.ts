@@ -1,22 +1,21 @@
 import type { Clock } from "../base/clock.ts";
 import type { Randomness } from "../base/ids.ts";
 
-/** Full jitter: anything from nothing to the doubled step, up to the cap. `attempt` counts from 0. */
+/** Full jitter: from 0 to the doubled step, up to the cap. `attempt` counts from 0. */
 export function backoffMs(attempt: number, options: { baseMs: number; capMs: number }, random: Randomness): number {
   return Math.floor(random.fraction() * Math.min(options.capMs, options.baseMs * 2 ** attempt));
 }
 
-/** Repetitions in store, so that a service that is down is not called more because it is down. */
+/** Limits repetitions, so that a service that is down does not get more calls. */
 export interface RetryBudget {
-  /** Takes one repetition; false when none is left. */
   take(): boolean;
-  /** A call succeeded: a tenth of a repetition comes back. */
+  /** After a success a tenth of a repetition returns. */
   earn(): void;
   left(): number;
 }
 
 export function createRetryBudget(size: number): RetryBudget {
-  // Tenths, so that ten successes bring back exactly one.
+  // In tenths, so that ten successes return exactly one.
   let tenths = size * 10;
   return {
     take() {
@@ -31,32 +30,28 @@ export function createRetryBudget(size: number): RetryBudget {
   };
 }
 
-/** An attempt of a read that gave nothing, and what another one could better. */
 export interface FailedAttempt {
   error: Error;
   /**
-   * `never`: the same would come again. `at-once`: what `once` names (a token) is renewed. `wait`: after a back-off,
-   * and not before `afterMs` (Retry-After). Where `once` is given, a single time in one read for each such reason.
+   * `never`: the result would be the same. `at-once`: the token named by `once` is renewed. `wait`: after a back-off
+   * and `afterMs` (Retry-After). Each `once` counts a single time per read.
    */
   again: "never" | { kind: "at-once"; once: string } | { kind: "wait"; afterMs?: number | undefined; once?: string };
 }
 
 interface RetryOptions {
-  /** Attempts in all. One that only renewed a token does not count. */
+  /** In all. An attempt that only renewed a token does not count. */
   attempts: number;
   baseMs: number;
   capMs: number;
   clock: Clock;
   random: Randomness;
   signal?: AbortSignal | undefined;
-  /** Asked before each repetition that waits; false gives up. */
+  /** Asked before each repetition that waits. False gives up. */
   mayRepeat?: (() => boolean) | undefined;
 }
 
-/**
- * Makes a read until it succeeds or its attempts are used up, for services and sources alike; throws the last attempt's
- * error, or the signal's reason when it is stopped while it waits. Writes never pass here.
- */
+/** For services and sources. Throws the last error, or the signal's reason. Never for writes. */
 export async function retryRead<T>(
   attempt: () => Promise<{ value: T } | FailedAttempt>,
   options: RetryOptions,
@@ -82,11 +77,7 @@ export async function retryRead<T>(
 
 const longestRetryAfterMs = 86_400_000;
 
-/**
- * The milliseconds that a Retry-After header asks for: seconds, or an HTTP date compared with the wall clock. Undefined
- * for what is neither. Never more than a day, for services and sources alike: a longer one is taken for a mistake that
- * must not stop calls for good.
- */
+/** In milliseconds. Undefined if unreadable. At most a day: a mistaken value must not stop calls for good. */
 export function retryAfterMs(header: string | undefined, now: number): number | undefined {
   if (header === undefined) return undefined;
   const text = header.trim();

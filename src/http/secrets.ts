@@ -2,7 +2,6 @@ import { isAbsolute, resolve } from "node:path";
 import { messageOf } from "../base/errors.ts";
 import { readRegular } from "../base/regular-file.ts";
 
-/** The form of a reference to a secret. */
 export const secretReference = /^(env|file):(.*)$/su;
 const variableName = /^[A-Za-z_][A-Za-z0-9_]*$/u;
 const largestSecretBytes = 65_536;
@@ -10,14 +9,10 @@ const largestSecretBytes = 65_536;
 type SecretPlace = "env" | "file" | "command" | "none";
 const placeWords = { env: "environment variable", file: "file", command: "command" } as const;
 
-/** A reference that leads to no secret. The text names the place and never what stands there. */
+/** The text names the place, never the secret. */
 export class SecretFailure extends Error {
-  /**
-   * The environment variable, the file or the program; `none` where the text is no reference, which may be a secret
-   * itself and is not repeated.
-   */
+  /** `none`: the text is not a reference. It may be a secret, so it is not repeated. */
   readonly place: SecretPlace;
-  /** What is wrong there, in words: "is not set". */
   readonly state: string;
 
   constructor(place: SecretPlace, state: string, target = "") {
@@ -28,17 +23,15 @@ export class SecretFailure extends Error {
 }
 
 export interface SecretPlaces {
-  /** The environment as it was read at the start. */
   environment: Readonly<Record<string, string | undefined>>;
-  /** Where relative paths start; without it a path is absolute. */
+  /** Relative paths start here. Without it a path must be absolute. */
   directory?: string | undefined;
 }
 
 /**
- * The secret that `env:NAME` or `file:/path` names; throws SecretFailure. One rule for services, sources and the
- * ledger: it is text, never coerced ("0012" stays "0012"), not empty; a file is UTF-8 of at most 64 KiB, and one line
- * end comes off its end. Nothing else does: a sealing key that lost a character would open nothing. What is sent as a
- * credential passes through `credentialOf` as well.
+ * Throws SecretFailure. A secret is text, never coerced ("0012" stays "0012"), and not empty. A file is UTF-8 of at
+ * most 64 KiB. Only one line end at its end is removed: a sealing key that lost a character would open nothing.
+ * Credentials also pass `credentialOf`.
  */
 export function readSecret(reference: string, places: SecretPlaces): string {
   const [, kind, target = ""] = secretReference.exec(reference) ?? [];
@@ -67,10 +60,7 @@ function readSecretFile(path: string): string {
   return text;
 }
 
-/**
- * A secret as it is sent: a token, a password or a client secret holds neither a byte order mark nor a line end (RFC
- * 6749 A, RFC 7617 2), so what an editor put around it comes off. Empty where nothing else is there.
- */
+/** Without the byte order mark and line end of an editor (RFC 6749 A, RFC 7617 2). May be empty. */
 export function credentialOf(secret: string): string {
   return secret.replace(/^\uFEFF/u, "").replace(/[\r\n]+$/u, "");
 }

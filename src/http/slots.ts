@@ -1,4 +1,4 @@
-/** Lets so many pieces of work run at once. The others wait, and go on in the order in which they came. */
+/** Limits how many tasks run at once. Others wait in order. */
 export class Slots {
   #free: number;
   readonly #size: number;
@@ -9,7 +9,7 @@ export class Slots {
     this.#free = size;
   }
 
-  /** Takes a slot; a promise where one has to be waited for. Who takes one gives it back, whatever becomes of the work. */
+  /** A promise if the caller must wait. Every taken slot must be given back. */
   take(): Promise<void> | undefined {
     if (this.#free === 0) return new Promise((resolve) => this.#waiting.push(resolve));
     this.#free -= 1;

@@ -6,22 +6,19 @@ import { credentialOf, readSecret, SecretFailure } from "./secrets.ts";
 import type { TokenReader, TokenReading } from "./tokens.ts";
 
 export interface TokenSourceDependencies {
-  /** The environment as it was read at the start. */
   environment: Readonly<Record<string, string | undefined>>;
   known: KnownSecrets;
 }
 
-/** How long the content of a file or the output of a command is used without asking again. */
 const rereadMs = 60_000;
 
-/** Makes the reader of a token source that is configured for a service. */
 export function readTokenSource(source: TokenSource, dependencies: TokenSourceDependencies): TokenReader {
   if (typeof source === "string") {
     const isFile = source.startsWith("file:");
     return {
       place: isFile ? `the file ${source.slice(5)}` : `the environment variable ${source.slice(4)}`,
       renewable: isFile,
-      // Who takes the token adds it.
+      // The caller adds the token to `known`.
       read: async () => ({ token: credentialOf(readSecret(source, dependencies)), ...(isFile ? { rereadMs } : {}) }),
     };
   }
@@ -39,13 +36,11 @@ export function readTokenSource(source: TokenSource, dependencies: TokenSourceDe
   });
 }
 
-/** Reads tokens from an OAuth2 token endpoint. */
 export function oauth2Reader(request: OAuth2Request, secret: SecretResolver): TokenReader {
   return {
     place: `the token endpoint ${new URL(request.tokenUrl).host}`,
     renewable: true,
     read: async () => {
-      // Loaded when it is used: most installations hold their tokens elsewhere.
       const { requestOAuthToken } = await import("./oauth.ts");
       return requestOAuthToken(request, secret);
     },
@@ -83,21 +78,17 @@ function parseCommandOutput(output: string): TokenReading {
 
 const mostBytes = 65_536;
 
-/** What every program needs: where others are, and its own files. */
+/** Every program needs these: to find others, and its own files. */
 const always = ["PATH", "HOME"];
 
 type Variables = Readonly<Record<string, string | undefined>>;
 
-/** What a program that we start gets of our environment: the variables that are named. Others may hold secrets. */
+/** Only the named variables of our environment. Others may be secret. */
 export function environmentOf(names: readonly string[], environment: Variables): Variables {
   return Object.fromEntries([...always, ...names].map((name) => [name, environment[name]]));
 }
 
-/**
- * Runs a program for a token and gives what it prints: without a shell, with this environment alone. It is
- * ended if it takes too long or prints too much.
- * Rejects with SecretFailure, whose text names the program and its exit code and nothing that it printed.
- */
+/** Without a shell, only with this environment. Killed if too slow or too long. SecretFailure hides its output. */
 export function outputOf(command: readonly string[], timeoutMs: number, env: Variables): Promise<string> {
   const [program = "", ...parameters] = command;
   return new Promise((resolve, reject) => {

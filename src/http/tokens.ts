@@ -2,37 +2,31 @@ import type { Clock } from "../base/clock.ts";
 import type { KnownSecrets } from "../base/known-secrets.ts";
 import { SecretFailure } from "./secrets.ts";
 
-/** A token as its source gave it. */
 export interface TokenReading {
   token: string;
-  /** In how many milliseconds the service stops to accept it, counted from the asking; absent where nobody says. */
+  /** Milliseconds from the request until the service no longer accepts it. Undefined: unknown. */
   expiresInMs?: number | undefined;
-  /** After how many milliseconds its source is asked again, where nobody says when it expires. */
+  /** Milliseconds until the next read of its source, if the expiry is unknown. */
   rereadMs?: number | undefined;
-  /** The scopes that the token endpoint says it has, separated by blanks; absent where it says nothing. */
   scope?: string | undefined;
 }
 
-/** Where a token is read from. `read` rejects with any error; only the text of a TokenFailure is shown. */
+/** `read` may throw any error. Only the text of a TokenFailure is shown. */
 export interface TokenReader {
   /** In words, without a secret. */
   place: string;
-  /** True where reading again can give another token: not for the environment, which was read at the start. */
+  /** Whether another read can give another token. Not for the environment, which was read at the start. */
   renewable: boolean;
   read(): Promise<TokenReading>;
 }
 
-/**
- * Why there is no token: the token endpoint refused, a secret is missing, no usable answer came, or the token is of no
- * use.
- */
 type TokenFailureReason =
   | { kind: "refused"; status: number; code?: string | undefined; said?: string | undefined }
   | { kind: "no-secret"; reference: string }
   | { kind: "no-answer" }
   | { kind: "unusable" };
 
-/** No usable token. The text names where it should have come from, never a token. */
+/** No usable token. The text names its source, never a token. */
 export class TokenFailure extends Error {
   readonly reason: TokenFailureReason;
 
@@ -42,7 +36,7 @@ export class TokenFailure extends Error {
   }
 }
 
-/** Waits for a shared promise, but no longer than this caller wants to; the others go on waiting. */
+/** Waits for a shared promise until this caller's signal. Other callers continue to wait. */
 export function abortable<T>(shared: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
   if (signal === undefined) return shared;
   if (signal.aborted) return Promise.reject(signal.reason instanceof Error ? signal.reason : new Error("stopped"));
@@ -53,38 +47,27 @@ export function abortable<T>(shared: Promise<T>, signal: AbortSignal | undefined
   });
 }
 
-/** The token of one header, shared by all callers (A5). */
 export interface TokenProvider {
-  /** A token that is valid as far as we know. Rejects with TokenFailure, or with the signal's reason. */
   token(signal?: AbortSignal): Promise<string>;
-  /** The token of now where it is not to be renewed yet. */
+  /** The current token, unless it is due for renewal. */
   held(): string | undefined;
-  /** When the service stops to accept this token at the latest, on the monotonic clock; undefined if nobody told. */
+  /** When the token ends at the latest, on the monotonic clock. Undefined: unknown. */
   endOf(token: string): number | undefined;
-  /**
-   * The service refused this token: the next caller renews it, once for all that wait. When the renewed one is refused
-   * too, nobody gets a token for a while (A5). A token that is no longer the current one is ignored.
-   */
+  /** The next caller renews it, once for all. If the new token is rejected too, nobody gets one for a while (A5). */
   reject(token: string): void;
-  /** The service took the token. */
   accepted(): void;
-  /** Whether a refused token can be replaced by asking its source again. */
   readonly renewable: boolean;
 }
 
-/** After a failed renewal nobody asks again for this long, so that a refused account is not locked by our asking. */
+/** Pause after a failed renewal, so that our requests do not lock a rejected account. */
 const restAfterFailureMs = 5_000;
-/** A renewal that gives the refused token again, or another one that is refused, is believed only after this long. */
+/** Pause after the renewed token is the rejected one, or is rejected too. */
 const restAfterRefusalMs = 30_000;
 
-/** How long before its end a token is renewed; at most a tenth of its life. */
+/** How long before its end a token is renewed, at most a tenth of its life. */
 const renewedAheadMs = 60_000;
 
-/**
- * Keeps the token of one reader, for services and sources alike. `scope` is the one that the application needs for the
- * service (auth_order, auth_me): a token that is said to lack it is not used. In one piece: one state of
- * the token held, the one refused and the renewal under way.
- */
+/** `scope`: needed for the service (auth_order, auth_me). A token without it is not used. */
 export function createTokenProvider(
   reader: TokenReader,
   { clock, known }: { clock: Clock; known: KnownSecrets },
@@ -113,9 +96,9 @@ export function createTokenProvider(
     }
     const { expiresInMs, rereadMs } = reading;
     const life = expiresInMs ?? rereadMs ?? Number.POSITIVE_INFINITY;
-    // A token whose life nobody told is kept until it is refused.
+    // If its life is unknown, a token is kept until it is rejected.
     const ahead = Number.isFinite(life) ? Math.min(renewedAheadMs, life / 10) : 0;
-    // It was made at some moment between the asking and now.
+    // It was made between the request and now.
     const endsAt = expiresInMs === undefined ? undefined : clock.monotonic() + expiresInMs;
     held = { token: reading.token, renewAt: askedAt + life - ahead, expiresAt: askedAt + life, endsAt };
     refused = undefined;
@@ -148,7 +131,7 @@ export function createTokenProvider(
     return held !== undefined && now < held.renewAt ? used(held.token) : undefined;
   }
 
-  /** Others may have come since it was given. */
+  /** Tokens added since may have displaced this one. */
   function used(token: string): string {
     known.addToken(token);
     return token;
@@ -190,13 +173,13 @@ export function createTokenProvider(
   };
 }
 
-/** The text of any other error may quote what a command printed. */
+/** The text of other errors may quote the output of a command. */
 function asTokenFailure(thrown: unknown, place: string, known: KnownSecrets): TokenFailure {
   if (thrown instanceof TokenFailure) {
     const { reason, message, cause } = thrown;
     if (reason.kind !== "refused") return thrown;
     const { code, said } = reason;
-    // A token endpoint is held to no list of codes.
+    // A token endpoint may send any code.
     const told = (text: string | undefined): string | undefined => (text === undefined ? undefined : known.words(text));
     return new TokenFailure(known.words(message), { ...reason, code: told(code), said: told(said) }, cause);
   }

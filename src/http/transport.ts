@@ -3,18 +3,14 @@ import type { IncomingHttpHeaders } from "node:http";
 import type { Dispatcher } from "undici";
 import { timeouts, undici, type TimeoutSettings } from "./undici.ts";
 
-/** A call on its way. */
 interface Call {
   fail(reason: string): void;
 }
 
-/**
- * The calls of one transport that are on their way, all with the same time-out: one timer serves them all, and one
- * listener each signal, since setting and taking back either for every call costs as much as the call's own work.
- */
+/** One timer for all calls and one listener for each signal: per call they would cost as much as the call. */
 export class Underway {
   readonly #timeoutMs: number;
-  /** In the order in which they began, in which they take too long, too: each with its end and its signal. */
+  /** In the order of their beginning, so also of their end. */
   readonly #calls = new Map<Call, { endsAt: number; signal: AbortSignal | undefined }>();
   readonly #bySignal = new Map<AbortSignal, { calls: Set<Call>; stop: () => void }>();
   #timer: NodeJS.Timeout | undefined;
@@ -35,7 +31,6 @@ export class Underway {
     if (signal !== undefined) this.#bySignal.get(signal)?.calls.delete(call);
   }
 
-  /** The calls that end with a signal. */
   #listen(signal: AbortSignal): Set<Call> {
     const known = this.#bySignal.get(signal);
     if (known !== undefined) return known.calls;
@@ -49,7 +44,7 @@ export class Underway {
     return calls;
   }
 
-  /** To signals of which no call is on its way: most have the next one at once. */
+  /** Signals without a call. Kept until the timer ends, because most get the next call at once. */
   #stopListening(): void {
     for (const [signal, { calls, stop }] of this.#bySignal) {
       if (calls.size > 0) continue;
@@ -58,7 +53,7 @@ export class Underway {
     }
   }
 
-  /** The sockets of the calls keep the process alive, not the timer. */
+  /** The sockets keep the process alive, not the timer. */
   #wait(ms: number): void {
     this.#timer = setTimeout(() => this.#endLate(), ms);
     this.#timer.unref();
@@ -77,30 +72,25 @@ export class Underway {
 
 export interface TransportRequest {
   method: "GET" | "POST" | "PUT" | "DELETE";
-  /** Path and query. */
   path: string;
-  /** Names and values in turn. */
   headers: string[];
   body: string | null;
-  /** Given for reads; a write runs to its end once it is sent. */
+  /** Only for reads: a sent write runs to its end. */
   signal?: AbortSignal | undefined;
-  /** Asked right before the first byte; false: it does not leave. */
   mayLeave?: (() => boolean) | undefined;
 }
 
 export interface TransportAnswer {
   status: number;
-  /** Retry-After header, where there is one. */
   retryAfter: string | undefined;
-  /** Date header in epoch milliseconds, where there is one that can be read. */
+  /** The Date header in epoch milliseconds, if it is readable. */
   date?: number | undefined;
   text: string;
 }
 
-/** No whole answer came. `written: false` is the proof that not one byte of the request left. */
+/** No whole answer came. `written: false` proves that not one byte of the request left. */
 export class TransportFailure extends Error {
   readonly written: boolean;
-  /** ECONNREFUSED, ENOTFOUND, timeout, too-large … */
   readonly reason: string;
   readonly status: number | undefined;
 
@@ -112,12 +102,10 @@ export class TransportFailure extends Error {
   }
 }
 
-/** The reason of what was not let go right before its first byte. */
 const heldUp = "the program was held up before it could send";
 
-/** Carries one request to one service and brings one answer back, in one attempt. */
 export interface Transport {
-  /** Rejects only with TransportFailure. */
+  /** Throws only TransportFailure. */
   send(request: TransportRequest): Promise<TransportAnswer>;
   close(): Promise<void>;
 }
@@ -127,11 +115,10 @@ interface TransportOptions extends TimeoutSettings {
   connections: number;
   callTimeoutMs: number;
   answerLimitBytes: number;
-  /** PEM of a certificate authority. */
   certificateAuthority?: string | undefined;
 }
 
-/** A transport over an undici pool: HTTP/1.1, keep-alive, no pipelining, no redirects followed, nothing repeated. */
+/** Uses an undici pool: HTTP/1.1, keep-alive, no pipelining, no redirects, no repetition. */
 export function createTransport(options: TransportOptions): Transport {
   const url = new URL(options.baseUrl);
   const prefix = url.pathname.replace(/\/+$/, "");
@@ -163,10 +150,7 @@ export function createTransport(options: TransportOptions): Transport {
   };
 }
 
-/**
- * One request on its way. undici calls `onRequestStart` right before the first byte is written, which is what `written`
- * rests on.
- */
+/** `written` depends on undici calling `onRequestStart` right before the first byte. */
 class Exchange implements Dispatcher.DispatchHandler {
   readonly #limit: number;
   readonly #mayLeave: TransportRequest["mayLeave"];
@@ -194,7 +178,6 @@ class Exchange implements Dispatcher.DispatchHandler {
     this.#reject = ended.reject;
   }
 
-  /** From now on it ends when it takes too long or is stopped. */
   begin(underway: Underway, signal: AbortSignal | undefined): void {
     if (signal?.aborted === true) {
       this.fail("stopped");
@@ -214,7 +197,7 @@ class Exchange implements Dispatcher.DispatchHandler {
   }
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
-    // Given up before it was sent, or about to be sent a second time: an abort here comes before the first byte.
+    // Ended before it was sent, or about to be sent twice. An abort here comes before the first byte.
     if (this.#settled || this.#written) {
       controller.abort(new Error("not to be sent"));
       return;
@@ -269,7 +252,7 @@ class Exchange implements Dispatcher.DispatchHandler {
   }
 }
 
-/** The code of a network error. Its message is not used: it may quote a header or a body. */
+/** The code of a network error. Its message may quote a header or a body, so it is not used. */
 function reasonOf(thrown: unknown): string {
   if (thrown instanceof Error) {
     if ("code" in thrown && typeof thrown.code === "string") return thrown.code;

@@ -5,13 +5,10 @@ import type { Transport } from "../http/transport.ts";
 import { type MemberCenter, createMemberCenter } from "./member-center/member-center.ts";
 import { type OrderService, createOrderService } from "./order-service/order-service.ts";
 
-/** Both remote services. */
 export interface Platform {
   orderService: OrderService;
   memberCenter: MemberCenter;
-  /** Circuit, pace and calls of each service, for status and health. */
   state(): { orderService: ServiceState; memberCenter: ServiceState };
-  /** Breaks off what is under way and frees the connections. */
   close(): Promise<void>;
 }
 
@@ -22,11 +19,9 @@ export interface PlatformSettings {
 }
 
 export interface PlatformDependencies extends Omit<ClientDependencies, "transport"> {
-  /** Other ways to carry requests, for tests in virtual time. */
   transports?: { orderService: Transport; memberCenter: Transport } | undefined;
 }
 
-/** Makes the clients of both services; nothing is connected before the first call. */
 export function createPlatform(settings: PlatformSettings, dependencies: PlatformDependencies): Platform {
   const { transports, ...rest } = dependencies;
   const orders = createServiceClient("order-service", settings.orderService, {
@@ -52,7 +47,7 @@ export function createPlatform(settings: PlatformSettings, dependencies: Platfor
   };
 }
 
-/** A fault of the program: what only reads has asked for a writing call. Nothing is sent. */
+/** Reached only by a fault of the program. Nothing is sent. */
 function refuse(): never {
   throw new Error("a writing call was asked for where only readings are made");
 }

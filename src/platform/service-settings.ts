@@ -2,7 +2,6 @@ import { z } from "zod";
 
 import { serviceSettingsSchema } from "../http/http-settings.ts";
 
-/** The order service (E1–E9). */
 export const orderServiceSettingsSchema = serviceSettingsSchema.extend({
   appKey: z
     .string()
@@ -11,6 +10,5 @@ export const orderServiceSettingsSchema = serviceSettingsSchema.extend({
 });
 export type OrderServiceSettings = z.infer<typeof orderServiceSettingsSchema>;
 
-/** The member-center (M1–M10). */
 export const memberCenterSettingsSchema = serviceSettingsSchema;
 export type MemberCenterSettings = z.infer<typeof memberCenterSettingsSchema>;

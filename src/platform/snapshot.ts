@@ -12,7 +12,6 @@ import { AmbiguousReading, notAskedFor, saysNothing } from "./call.ts";
 import { inOrder } from "../base/lanes.ts";
 import type { Platform } from "./platform.ts";
 
-/** A customer of an enterprise, as E3 shows it. */
 export interface PlatformCustomer {
   customerId: string;
   isDefault: boolean;
@@ -20,13 +19,12 @@ export interface PlatformCustomer {
   channelCustomerId: string;
 }
 
-/** An enterprise under a channel customer number, with its customers (E3). */
 export interface ShownEnterprise {
   enterpriseGlobalId: string;
   customers: PlatformCustomer[];
 }
 
-/** A member of an enterprise, as M5 shows it; null is what it shows nothing of. */
+/** As M5 shows it. Null: M5 shows nothing. */
 export interface ObservedMember {
   globalId: string;
   /** With the enterprise code appended. */
@@ -35,65 +33,53 @@ export interface ObservedMember {
   remark: string | null;
   mobile: string | null;
   departmentId: string | null;
-  /** Number of the lock that is lent to this member. */
   borrows: string | null;
-  /** In online use now. */
   online: boolean;
   deleted: boolean;
   assetNums: string[];
 }
 
-/** An asset of an enterprise, as M6 or E8 shows it; `holder` is nobody where it is null. */
+/** As M6 or E8 shows it. `holder` null: nobody. */
 export interface ObservedAsset {
   assetNum: string;
   assetId: string;
   holder: string | null;
-  /** Lent out (M6), or a lock for lending (E8), which may be lent: E8 does not say. */
+  /** M6: it is lent. E8: it is a lock that may be lent. */
   borrowed: boolean;
-  /** In online use now; only M6 shows it. */
+  /** In online use now. Only M6 shows this. */
   online: boolean;
   from: "M6" | "E8";
 }
 
-/** A lock for lending and who has it (M8), not which assets went into it. */
+/** A lock that may be lent, and its borrower (M8). M8 does not show the lent assets. */
 export interface ObservedLoan {
-  /** Number of the lock. */
   lock: string;
   assetId: string;
   lent: boolean;
-  /** globalId of the member who borrowed it; null where nobody is shown. */
   borrower: string | null;
 }
 
-/** What one asset holds (M7), flat: every product with the package it stands in, and every package. */
+/** The contents of an asset (M7), flat: products, and packages of all levels. */
 export interface ObservedContents {
   products: ProductInstance[];
   packages: MerchandiseNode[];
-  /**
-   * Neither a product nor a package came, only empty lists or null, and the settings do not say that this means an
-   * empty asset (A43).
-   */
+  /** Only empty lists or null came, and no setting says that this means an empty asset (A43). */
   bare: boolean;
 }
 
-/** What an asset holds that M6 or E8 shows. */
 export interface AssetReading extends ObservedContents {
   asset: ObservedAsset;
 }
 
-/** The lists of a snapshot: what E3, M5, and M6 with E8 and M8 show. */
 export type SnapshotList = "enterprises" | "members" | "assets";
 
-/** M7's own answer that there is no such asset; every other refusal says nothing of it. */
+/** M7's answer for a missing asset. Other rejections prove nothing about it. */
 const noSuchAsset = "60024";
 
-/** Where what the platform shows to a customer is read. */
 export interface Snapshots {
-  /** A snapshot for one customer. */
   of(customer: RecordKey, signal?: AbortSignal): Snapshot;
 }
 
-/** Makes snapshots. */
 export class SnapshotReader implements Snapshots {
   readonly #platform: Platform;
   readonly #settings: AssumptionSettings;
@@ -105,28 +91,21 @@ export class SnapshotReader implements Snapshots {
     this.#channelCodes = new Set(channelCodesOf(settings));
   }
 
-  /** A snapshot for one customer, of which nothing is read yet. */
   of(customer: RecordKey, signal?: AbortSignal): Snapshot {
     const call = { customer: formatKey(customer), signal };
     return new Snapshot(this.#platform, this.#settings, this.#channelCodes, call);
   }
 }
 
-/** Everything that the platform can show of an enterprise. `contents` are read as they are asked for. */
 export interface EnterpriseReading {
   enterprises: ShownEnterprise[];
   members: ObservedMember[];
-  /** M6 ∪ E8 row by row. */
   rows: ObservedAsset[];
   loans: ObservedLoan[];
   contents: AsyncIterable<AssetReading>;
 }
 
-/**
- * What the platform shows to one customer: each list is read when it is needed first, and once until it is forgotten.
- * Every reading rejects where the platform gave nothing: a failed one is never "none", and is made again when it is
- * needed again.
- */
+/** Each list is read once, at first use, until `forget`. A failed reading throws, and is repeated when needed again. */
 export class Snapshot {
   readonly #platform: Platform;
   readonly #settings: AssumptionSettings;
@@ -151,11 +130,7 @@ export class Snapshot {
     this.#call = call;
   }
 
-  /**
-   * E3 over all configured channel codes, and those that were configured when `alsoUnder` was written: the enterprises
-   * under a channel customer number, each with its customers. Throws an AmbiguousReading where one row is not exactly
-   * what was asked for, and where null or no data came and the settings do not say that this means none (A13).
-   */
+  /** `alsoUnder`: earlier channel codes. Throws an AmbiguousReading for another customer or an ambiguous null (A13). */
   enterprises(channelCustomerId: string, alsoUnder: readonly string[] = []): Promise<ShownEnterprise[]> {
     const channelCodes = alsoUnder.length === 0 ? this.#channelCodes : this.#channelCodes.union(new Set(alsoUnder));
     return this.#once(this.#enterprises, JSON.stringify([channelCustomerId, ...channelCodes]), () =>
@@ -188,7 +163,6 @@ export class Snapshot {
     }));
   }
 
-  /** E3 before an enterprise is planned: what it shows, or why its answer proves nothing. */
   async lookUp(channelCustomerId: string): Promise<{ enterprises: ShownEnterprise[] | undefined; ambiguous?: string }> {
     try {
       return { enterprises: await this.enterprises(channelCustomerId) };
@@ -198,7 +172,6 @@ export class Snapshot {
     }
   }
 
-  /** M5, all pages. */
   members(enterpriseGlobalId: string): Promise<ObservedMember[]> {
     return this.#once(this.#members, enterpriseGlobalId, async () => {
       const list = await this.#platform.memberCenter.listStaff(enterpriseGlobalId, this.#call);
@@ -232,7 +205,7 @@ export class Snapshot {
     });
   }
 
-  /** M8: every lock for lending, lent or not. */
+  /** M8: every lock that may be lent. */
   loans(enterpriseGlobalId: string): Promise<ObservedLoan[]> {
     return this.#once(this.#loans, enterpriseGlobalId, async () => {
       const rows = await this.#platform.memberCenter.listBorrowedLocks(enterpriseGlobalId, this.#call);
@@ -245,12 +218,12 @@ export class Snapshot {
     });
   }
 
-  /** M6 ∪ E8: every asset that the platform can show, by number. */
+  /** M6 and E8, by number. */
   async allAssets(enterpriseGlobalId: string): Promise<ReadonlyMap<string, ObservedAsset>> {
     return byNumber(await this.assetRows(enterpriseGlobalId));
   }
 
-  /** M6 ∪ E8 row by row: those of M6, then those of E8 whose number M6 does not show. */
+  /** M6, then E8 without the numbers that M6 shows. */
   assetRows(enterpriseGlobalId: string): Promise<ObservedAsset[]> {
     return this.#once(this.#assetRows, enterpriseGlobalId, async () => {
       const [assets, virtual] = await Promise.all([
@@ -274,7 +247,6 @@ export class Snapshot {
     });
   }
 
-  /** M7 of each of these assets that the platform shows (M6 ∪ E8), in their order; without numbers of all. */
   async *contents(enterpriseGlobalId: string, numbers?: Iterable<string>): AsyncIterable<AssetReading> {
     const assets = await this.allAssets(enterpriseGlobalId);
     yield* this.severalAtOnce(found(assets, numbers), async (asset) => ({
@@ -283,10 +255,7 @@ export class Snapshot {
     }));
   }
 
-  /**
-   * The same where M7 may know no such asset (60024) though M6 or E8 shows it: of that one nothing is told, and `gone`
-   * comes in its place.
-   */
+  /** `contents`, but with `gone` for an asset that M7 does not know (60024). */
   async *contentsThere(
     enterpriseGlobalId: string,
     numbers?: Iterable<string>,
@@ -298,7 +267,7 @@ export class Snapshot {
     });
   }
 
-  /** What `read` gives of each of these, in their order, as many at once as the member-center takes calls. */
+  /** In the order of the items, at most `callsAtOnce` of the member-center at a time. */
   severalAtOnce<Item, Value>(items: Iterable<Item>, read: (item: Item) => Promise<Value>): AsyncIterable<Value> {
     return inOrder(items, this.#platform.state().memberCenter.callsAtOnce, read);
   }
@@ -310,10 +279,7 @@ export class Snapshot {
     return { products, packages, bare };
   }
 
-  /**
-   * M7 of one asset by its id, whatever M6 and E8 show: `gone` where M7 says that there is none (60024). Read anew each
-   * time.
-   */
+  /** M7 by id, always read anew, even if M6 and E8 do not show the asset. `gone`: M7 does not know it (60024). */
   async contentsById(enterpriseGlobalId: string, assetId: string): Promise<ObservedContents | "gone"> {
     try {
       return await this.#contents(enterpriseGlobalId, assetId);
@@ -323,7 +289,7 @@ export class Snapshot {
     }
   }
 
-  /** Everything of an enterprise: E3, M5, M6 ∪ E8 and M8 side by side, and M7 of each asset. */
+  /** E3, M5, M6, E8 and M8 in parallel, and M7 of each asset. */
   async everything({
     enterpriseGlobalId,
     channelCustomerId,
@@ -352,12 +318,11 @@ export class Snapshot {
     });
   }
 
-  /** What reading ahead came to: the next reading of a list ends so, and no call is made for it. */
+  /** The next reading throws this error without a call, because reading ahead failed with it. */
   failedAhead(error: unknown): void {
     this.#failure = { error };
   }
 
-  /** What a call has made old is read again when it is needed next. */
   forget(lists: ReadonlySet<SnapshotList>): void {
     if (lists.has("enterprises")) this.#enterprises.clear();
     if (lists.has("members")) this.#members.clear();
@@ -367,7 +332,6 @@ export class Snapshot {
   }
 }
 
-/** Those of these assets that have one of the numbers, in the order of the numbers. */
 function* found(
   assets: ReadonlyMap<string, ObservedAsset>,
   numbers: Iterable<string> = assets.keys(),
@@ -378,7 +342,7 @@ function* found(
   }
 }
 
-/** Assets by number; of a number that is shown twice the same row is taken in whatever order they come. */
+/** If a number is shown twice, always picks the same row. */
 function byNumber(rows: readonly ObservedAsset[]): Map<string, ObservedAsset> {
   const ordered = rows.toSorted((left, right) => (left.assetId < right.assetId ? 1 : -1));
   return new Map(ordered.map((asset) => [asset.assetNum, asset]));

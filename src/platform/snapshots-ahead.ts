@@ -2,7 +2,7 @@ import { formatKey } from "../crm/keys.ts";
 import type { RecordKey } from "../crm/model.ts";
 import type { Snapshot, Snapshots } from "./snapshot.ts";
 
-/** Snapshots of which some are read ahead: whoever asks for one of these next goes on with it, once. */
+/** Some snapshots are read ahead. The next caller of `of` gets such a snapshot, once. */
 export class SnapshotsAhead implements Snapshots {
   readonly #snapshots: Snapshots;
   readonly #ahead = new Map<string, Snapshot>();
@@ -18,7 +18,6 @@ export class SnapshotsAhead implements Snapshots {
     return ahead ?? this.#snapshots.of(customer, signal);
   }
 
-  /** What the next one who asks for the customer's snapshot is given. */
   keep(customer: RecordKey, snapshot: Snapshot): void {
     this.#ahead.set(formatKey(customer), snapshot);
   }

@@ -4,18 +4,16 @@ import type { ObservedAsset, ObservedMember } from "../../platform/snapshot.ts";
 import type { Observed } from "../plan/input.ts";
 import type { CustomerPlan } from "../plan/plan.ts";
 
-/** A call or a reading contradicted a row of A1–A43. It has only ids, numbers and words of the contracts. */
 export interface AssumptionMet {
   row: AssumptionId;
   evidence: string;
-  /** The contradicted part of the row, such as a licence type; undefined: the whole row. */
+  /** The contradicted part of the row, such as a licence type. Undefined: the whole row. */
   about?: string | undefined;
 }
 
-/** A row that the services contradicted. It holds until a person accepts it. */
+/** Holds until a person accepts it. */
 export interface Contradiction {
   evidence: string;
-  /** The contradicted parts; empty: the whole row. */
   about: readonly string[];
   since: string;
 }
@@ -25,10 +23,9 @@ export type Contradictions = ReadonlyMap<AssumptionId, Contradiction>;
 export interface Resting {
   row: AssumptionId;
   about?: string;
-  /** A 13004 that names one of these fields contradicts the row. */
   fields?: readonly string[];
   codes?: readonly string[];
-  /** A contradiction is reported and blocks nothing. */
+  /** A contradiction blocks nothing. The run only reports it. */
   isOnlyTold?: true;
 }
 
@@ -45,7 +42,6 @@ export function contradictionOf(
   return undefined;
 }
 
-/** The assumptions that a rejection contradicts: by its code, or by a 13004 that names one of the row's fields. */
 export function metByRefusal(
   rests: readonly Resting[],
   { endpoint, code, words }: { endpoint: string; code: string; words: string },
@@ -63,7 +59,7 @@ export function isAssumptionId(text: string): text is AssumptionId {
   return assumptions.some(({ id }) => id === text);
 }
 
-/** Rows of A1–A43 that one reading contradicts. `together`: no call of ours came between M5 and M6. */
+/** `together`: no call of ours came between M5 and M6. */
 export function metByReading({ ambiguous, members, assets }: Observed, together: boolean): AssumptionMet[] {
   const met: AssumptionMet[] = [];
   if (ambiguous?.includes("assumptions.nullEnterprises") === true)
@@ -88,7 +84,7 @@ function heldTwice(assets: readonly ObservedAsset[]): AssumptionMet[] {
   }));
 }
 
-/** M5 and M6 are compared without assets that only E8 shows, whoever holds them. */
+/** Assets that only E8 shows are left out when M5 and M6 are compared. */
 const ofStaff: ObservedAsset["from"] = "M6";
 
 function holdersAgree(members: readonly ObservedMember[], assets: readonly ObservedAsset[]): AssumptionMet[] {
@@ -103,13 +99,11 @@ function holdersAgree(members: readonly ObservedMember[], assets: readonly Obser
   return agree ? [] : [{ row: "A34", evidence: "M5 and M6 disagree about who holds what" }];
 }
 
-/** Codes of waiting records that contradict a row of A1–A43. */
 const contradictingBlocks: Readonly<Record<string, Pick<AssumptionMet, "row" | "evidence">>> = {
   "staff.ambiguous": { row: "A28", evidence: "two members of staff fit one account name" },
   "staff.shown-otherwise": { row: "A41", evidence: "M5 shows otherwise what an accepted M2 had said" },
 };
 
-/** Rows of A1–A43 that the reasons of a customer's waiting records contradict. */
 export function metByBlocks({ customer, records }: Pick<CustomerPlan, "customer" | "records">): AssumptionMet[] {
   const codes = new Set(records.map(({ code }) => code ?? ""));
   return [...codes].flatMap((code) => {

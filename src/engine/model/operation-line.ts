@@ -6,18 +6,16 @@ import type { OperationName } from "./resource.ts";
 import type { Json, JsonObject } from "../../base/canonical-json.ts";
 import { isPrivateMarker, isReference, knownAfter } from "./references.ts";
 
-/** Names for display. It gives only names that this reader may see. Every text is safe on a terminal. */
+/** Gives only the names that this reader may see. Every text is safe on a terminal. */
 export interface Called {
-  /** The id of a record: `SO-50007`. */
   record(key: RecordKey): string;
-  /** The current or former name of a company, by its commitment; undefined for a person, and if the name is unknown. */
+  /** The current or former name, found by its commitment. Undefined for a person or an unknown name. */
   company(customer: RecordKey, commitment?: string): Promise<string | undefined>;
-  /** The products of an asset number or of a unit without one. */
+  /** Takes an asset number, or the name of a unit without a number. */
   productsOf(asset: string): Promise<readonly string[]>;
   productsIn(order: RecordKey, instanceId: string): Promise<readonly string[]>;
 }
 
-/** An operation in a few words. The sign says whether it adds, changes or removes. */
 export interface OperationLine {
   sign: "+" | "~" | "−";
   text: string;
@@ -37,7 +35,6 @@ export const adds = (text: string): OperationLine => ({ sign: "+", text });
 export const changes = (text: string): OperationLine => ({ sign: "~", text });
 export const removes = (text: string): OperationLine => ({ sign: "−", text });
 
-/** Counts how often each name occurs. */
 export class Counts {
   readonly #counts = new Map<string, number>();
 
@@ -52,7 +49,6 @@ export class Counts {
   }
 }
 
-/** `2 × Office Suite`: assets by their products. An asset whose products are unknown counts as `asset`. */
 export async function assetsText(assets: readonly string[], called: Called): Promise<string> {
   const counts = new Counts();
   for (const asset of assets) {
@@ -84,7 +80,6 @@ export function peopleOf(records: readonly (RecordKey & { stream: string })[], c
   return records.filter(({ stream }) => stream === "staff").map((key) => called.record(key));
 }
 
-/** A value for display. A reference says when it becomes known; a private value shows only its version. */
 export function shown(item: Json | undefined): string {
   if (item === undefined || item === null) return "none";
   if (isReference(item)) return `(known after ${knownAfter[item.$ref]})`;
@@ -100,7 +95,6 @@ export function shown(item: Json | undefined): string {
   return String(item);
 }
 
-/** Counts equal texts that follow each other: `5 × (known after E9)`. */
 function repeated(texts: readonly string[]): string[] {
   const runs: { text: string; count: number }[] = [];
   for (const text of texts) {
@@ -124,7 +118,6 @@ export function fieldLines(payload: JsonObject): string[] {
 /** The smallest numbers that count as seconds and milliseconds since 1970. A date such as 20261129 is smaller. */
 const [leastSeconds, leastMs] = [1e9, 1e11];
 
-/** A payload's time for display, in any format that the settings allow. */
 export function shownTime(time: string | number | null): string {
   if (typeof time !== "number" || time < leastSeconds) return shown(time);
   return Temporal.Instant.fromEpochMilliseconds(time < leastMs ? time * 1_000 : time).toString();

@@ -8,7 +8,7 @@ import type { JournalEntry, LookFor } from "./operation-type.ts";
 
 export type Operation<K extends OperationName = OperationName> = { [P in K]: Change<P, OperationShapes[P]> }[K];
 
-/** The output of a planning rule: an operation without the members that its type supplies. */
+/** What a planning rule returns. The operation's type supplies the other members. */
 export type DraftOperation<K extends OperationName = OperationName> = {
   [P in K]: { kind: P } & Draft<OperationShapes[P]>;
 }[K];
@@ -24,7 +24,6 @@ export function compareOperations(left: Operation, right: Operation): number {
   return left.subject < right.subject ? -1 : left.subject > right.subject ? 1 : 0;
 }
 
-/** Identifies an operation, also in a saved plan: a hash of the change and its subject. */
 export function operationHash({
   kind,
   customer: { namespace, id },
@@ -36,7 +35,7 @@ export function operationHash({
   return hashOf({ kind, customer: [namespace, id], subject, target, payload, before });
 }
 
-/** Adds endpoint, stage and hash. The hash covers the change and its subject, not the words of the reason. */
+/** Adds endpoint, stage and hash. The hash does not cover the words of the reason. */
 export function operation<K extends OperationName>(kind: K, fields: Draft<OperationShapes[K]>): Operation<K> {
   const { endpoint, stages, can } = typeOf({ kind });
   const { customer, subject, target, payload, before } = fields;
@@ -64,17 +63,14 @@ function stageOf(
   return meant;
 }
 
-/** An operation in the journal; it has a context once its intent is recorded. */
 export type Stored<K extends OperationName = OperationName> = {
   [P in K]: { operation: Operation<P>; context: OperationShapes[P]["context"] | undefined };
 }[K];
 
-/** An operation with its context, for its type. */
 export type Entry = JournalEntry<OperationShapes[OperationName]>;
 
 type Columns = Readonly<Record<keyof Shapes, Json>>;
 
-/** Reads a stored operation. Its schemas check and change nothing. Names the column that does not fit. */
 export function readOperation<K extends OperationName>(
   kind: K,
   common: Omit<Change<string, Shapes>, keyof Shapes | "kind">,
@@ -99,12 +95,11 @@ interface Kept {
   records: RecordReference[];
 }
 
-/** An operation has no context before its intent is recorded. */
 function isNone(context: Json): boolean {
   return isJsonObject(context) && Object.keys(context).length === 0;
 }
 
-/** Tells a person how to find out whether an operation was carried out; undefined if the operation is unreadable. */
+/** Tells a person where to check whether it was carried out. Undefined if the stored operation is unreadable. */
 export function lookForStored(kind: OperationName, { target, payload, context, records }: Kept): LookFor | undefined {
   const { schemas, whereToLook } = typeOf({ kind });
   if (!fits(schemas.target, target) || !fits(schemas.payload, payload)) return undefined;

@@ -1,7 +1,6 @@
 import { z } from "zod";
 import { policyWords, type PolicyWord } from "./policy.ts";
 
-/** For changes that no call makes, or that need no call: nothing can wait for a person or be done later. */
 const toldWords = ["ignore", "report"] as const;
 const toldOnly = "no call does it, so it can only be told: write report or ignore";
 
@@ -11,7 +10,6 @@ const told = (what: string) => z.enum(toldWords, toldOnly).default("report").des
 const repairWords = ["ignore", "report", "ask", "apply"] as const;
 const repaired = (what: string) => z.enum(repairWords).default("report").describe(what);
 
-/** The policy of each kind of change: `policies` in the composed configuration. */
 export const policySettingsSchema = z
   .strictObject({
     enterprises: z

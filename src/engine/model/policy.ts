@@ -1,14 +1,13 @@
 /**
- * What happens to a kind of change. `ignore`: nothing, and no report. `report`: nothing, and the record reports it.
- * `ask`: a person must approve it. `apply`: it is done, within limits if it removes something. `apply-after-approvals`:
- * `ask` until this ledger has enough approved operations under this policy, then `apply`.
+ * `ignore`: nothing, no report. `report`: nothing but a report. `ask`: a person must approve. `apply`: done, within
+ * limits if it removes something. `apply-after-approvals`: `ask` until this ledger has enough approved operations, then
+ * `apply`.
  */
 export const policyWords = ["ignore", "report", "ask", "apply", "apply-after-approvals"] as const;
 export type PolicyWord = (typeof policyWords)[number];
 
 type Words<Name extends string> = Readonly<Record<Name, PolicyWord>>;
 
-/** The configured policy of every kind of change. */
 export type Policies = {
   readonly enterprises: Words<"update" | "renumbered" | "deleted">;
   readonly orders: Words<
@@ -19,7 +18,6 @@ export type Policies = {
   readonly locks: Words<"locked" | "unlocked">;
   readonly loans: Words<"lent">;
   readonly drift: Words<"missing" | "extra" | "different">;
-  /** How many different operations under a policy must be approved before `apply-after-approvals` becomes `apply`. */
   readonly approvalsNeeded: number;
 };
 
@@ -29,7 +27,7 @@ export type PolicyName =
     }[keyof Policies]
   | typeof unproven;
 
-/** Buying an order again that the platform does not show, but that may exist, always needs a person. */
+/** An order that the platform does not show may still exist. Only a person decides to buy it again. */
 export const unproven = "drift.unproven";
 
 export function policyText(name: PolicyName, word: PolicyWord): string {

@@ -4,7 +4,7 @@ import { formatKey } from "../../crm/keys.ts";
 import type { RecordKey } from "../../crm/model.ts";
 import { compareBytes } from "./state-part.ts";
 
-/** Values that a plan cannot know yet. `of` identifies one: a licence type, a staff subject, an asset instance. */
+/** Values that a plan cannot know yet. `of`: a licence type, a staff subject or a unit of an asset. */
 export const references = {
   enterpriseGlobalId: z.object({ $ref: z.literal("enterpriseGlobalId") }),
   customerId: z.object({ $ref: z.literal("customerId"), of: z.string() }),
@@ -17,7 +17,6 @@ export type Reference = {
   [Name in keyof typeof references]: z.infer<(typeof references)[Name]>;
 }[keyof typeof references];
 
-/** A value in the ledger's private table: its record, version and field, and the salted commitment to it. */
 export const privateMarker = z.object({
   $private: z.string(),
   field: z.string(),
@@ -26,13 +25,11 @@ export const privateMarker = z.object({
 });
 export type PrivateMarker = z.infer<typeof privateMarker>;
 
-/** What a kept form of a record has in the place of a private value. */
 export type Commitment = Pick<PrivateMarker, "commitment">;
 
-/** A password that is generated when the payload is bound; the text is the key of the staff record. */
+/** A password that is generated at binding. The text is the key of the staff record. */
 export const generatedPassword = z.object({ $initialPassword: z.string() });
 
-/** A password that is generated at binding for this operation only; the text is the key of the staff record. */
 export const newPassword = z.object({ $newPassword: z.string() });
 
 export function isReference(value: Json | undefined): value is Reference {
@@ -67,7 +64,7 @@ export function assetUnit({ namespace, id }: RecordKey, instanceId: string, unit
 
 const assetUnitName = z.tuple([z.string(), z.string(), z.string(), z.int()]);
 
-/** The asset instance of a unit's name; undefined for an asset number. */
+/** The asset instance in a unit's name. Undefined for an asset number. */
 export function assetUnitOf(text: string): { order: RecordKey; instanceId: string } | undefined {
   if (!isAssetUnit(text)) return undefined;
   const [namespace, id, instanceId] = assetUnitName.parse(JSON.parse(text));
@@ -78,7 +75,6 @@ export function isAssetUnit(text: string): boolean {
   return text.startsWith("[");
 }
 
-/** The reference to the channel order number that an amendment gets before its intent. */
 export function amendmentReference(order: RecordKey): z.infer<typeof references.channelOrderId> {
   return { $ref: "channelOrderId", of: formatKey(order) };
 }
@@ -87,7 +83,6 @@ export function staffReference(staff: RecordKey): z.infer<typeof references.memb
   return { $ref: "memberGlobalId", of: formatKey(staff) };
 }
 
-/** The endpoint that makes a reference known, as a plan prints it: "(known after E3)". */
 export const knownAfter: Record<Reference["$ref"], string> = {
   enterpriseGlobalId: "E2",
   customerId: "E3",
@@ -101,23 +96,20 @@ export function markerKey(marker: Pick<PrivateMarker, "$private" | "field" | "ve
   return `${marker.$private}@${marker.version}#${marker.field}`;
 }
 
-/** A person's account at one customer. After a move there is one at each, with separately sealed passwords. */
+/** A person's account at one customer. After a move the person has two, each with its own passwords. */
 interface Account {
   staff: RecordKey;
   customer: RecordKey;
 }
 
-/** The sealed name of the password that an account was created with. */
 export function initialPasswordRef({ staff, customer }: Account): string {
   return `initial-password/${formatKey(staff)} at ${formatKey(customer)}`;
 }
 
-/** The sealed name of passwords that were set for an account later. */
 export function newPasswordRef({ staff, customer }: Account): string {
   return `reset-password/${formatKey(staff)} at ${formatKey(customer)}`;
 }
 
-/** The prefixes of a person's sealed names: initial passwords, then new ones. */
 export function passwordRefsBegin(staff: RecordKey): string[] {
   const person = `${formatKey(staff)} at `;
   return [`initial-password/${person}`, `reset-password/${person}`];
@@ -146,7 +138,7 @@ export const earlierUnit = z.object({
 });
 export type EarlierUnit = z.infer<typeof earlierUnit>;
 
-/** A unit that is bought again under an existing number. `shown`: only M7, and not the ledger, knows that number. */
+/** A unit that is bought again under an existing number. `shown`: only M7 knows that number, not the ledger. */
 export const renewedUnit = z.object({
   unit: z.int(),
   number: z.string(),
@@ -160,12 +152,10 @@ const plannedAsset = z.object({
   licenseType: z.string(),
   quantity: z.int(),
   given: z.array(z.string()),
-  /** Which units are bought; undefined: the first ones. */
+  /** The units that are bought. Undefined: the first ones. */
   units: z.array(z.int()).optional(),
-  /** Units that continue earlier ones; they need no new number. */
   renewed: z.array(renewedUnit).optional(),
 });
-/** An asset instance that an order brings: how many numbers it needs, and the numbers that the CRM gave. */
 export type PlannedAsset = z.infer<typeof plannedAsset>;
 
 export function unitsOf({ quantity, units }: Pick<PlannedAsset, "quantity" | "units">): number[] {
@@ -182,25 +172,22 @@ export function givenToNew({ given, renewed = [] }: Pick<PlannedAsset, "given" |
   return given.filter((number) => !taken.has(number));
 }
 
-/** Numbers of planned assets that may exist before the purchase: from the CRM, and of earlier units. */
 export function numbersThere(assets: readonly PlannedAsset[]): string[] {
   return assets.flatMap(({ given, renewed = [] }) => [...given, ...renewed.map(({ number }) => number)]);
 }
 
 export const plannedOrder = z.object({ version: z.int(), bodyHash: z.string(), assets: z.array(plannedAsset) });
 
-/** A number that belongs to one unit of an asset instance permanently. */
 export interface FixedNumber {
   number: string;
   orderId: string;
   namespace: string;
   instanceId: string;
   unit: number;
-  /** The earlier units with the same number, nearest first; undefined if the number was first fixed to this unit. */
+  /** Earlier units with this number, nearest first. Undefined if this unit had it first. */
   continues?: readonly EarlierUnit[] | undefined;
 }
 
-/** Known state after the ledger has chosen numbers. A new one replaces the one of the same unit. */
 export function withNumbers<Whole extends { numbers: FixedNumber[] }>(
   known: Whole,
   fixed: readonly FixedNumber[],
@@ -210,7 +197,6 @@ export function withNumbers<Whole extends { numbers: FixedNumber[] }>(
   return { ...known, numbers: [...others, ...fixed].toSorted(byUnit) };
 }
 
-/** Numbers in the order of the units that they are fixed to. */
 export function byUnit(one: FixedNumber, other: FixedNumber): number {
   return (
     compareBytes(one.namespace, other.namespace) ||

@@ -25,7 +25,6 @@ export interface HandedIn {
   readonly changes: { readonly [T in keyof ChangeShapes]: StatePart<Known, ChangeShapes[T]> };
   readonly undo: { readonly [K in OperationName]?: UndoRule<K> };
   readonly requests: { readonly [Of in RequestOf]: RequestType<Of> };
-  /** The recorded state of a customer without records. */
   readonly nothing: Known;
   readonly open: (database: Sqlite, ledger: LedgerRows) => OpenRows;
   readonly undoFacts: UndoReading<Exclude<keyof UndoFacts, "newestOn" | "isKept">>;
@@ -35,7 +34,7 @@ export interface HandedIn {
 
 let all: HandedIn | undefined;
 
-/** `app` calls this once, before anything else, so the engine names no resource. */
+/** `app` calls this first, so the engine imports no resource. */
 export function handIn(everything: HandedIn): void {
   all = everything;
 }
@@ -63,13 +62,12 @@ export function namesWhere(holds: (type: AnyType) => boolean): OperationName[] {
   return operationNames().filter((kind) => holds(typeOf({ kind })));
 }
 
-/** The same as an SQL condition. A single type uses `=`, because only that uses the type's index. */
+/** `namesWhere` as an SQL condition. A single type uses `=`: only that uses the index on the type. */
 export function typeIn(column: string, holds: (type: AnyType) => boolean): string {
   const names = namesWhere(holds).map((name) => `'${name}'`);
   return names.length === 1 ? `${column} = ${names[0]}` : `${column} in (${names.join(", ")})`;
 }
 
-/** What its type removes that limits count; undefined: nothing. */
 export function removedBy(of: { kind: OperationName }): TakenThing | undefined {
   return typeOf(of).can.removes?.thing;
 }
@@ -91,7 +89,6 @@ export function freedBy(operation: Operation): string[] {
   return typeOf(operation).can.holders?.frees?.(operation) ?? [];
 }
 
-/** Assets that it buys, whose numbers are fixed before its payload is bound. */
 export function numbersOf(operation: Operation): PlannedAsset[] {
   return typeOf(operation).can.numbers?.(operation) ?? [];
 }

@@ -5,14 +5,12 @@ import type { RequestType, RequestTypes } from "./resource.ts";
 import type { RecordKey } from "../../crm/model.ts";
 import { fits } from "./shape.ts";
 
-/** The requester if no person asked manually; no person can have this name. */
+/** Who asked, if no person did. No person can have this name. */
 export const theCrm = "the CRM";
 
-/** The shapes that differ between kinds of request. Each kind's file says how. */
 export interface RequestShapes {
-  /** The wanted state, in one word. An answer to another word does not count for this one. */
+  /** The wanted state, in one word. An answer to another word does not count. */
   wanted: string;
-  /** What else is needed to carry it out: ids and facts, nothing private. */
   details: JsonObject;
   answer: JsonObject;
 }
@@ -21,10 +19,8 @@ export type RequestShapesOf<T extends { readonly [Column in keyof RequestShapes]
   [Column in keyof RequestShapes]: z.infer<T[Column]>;
 };
 
-/** A person's request about one thing of a customer, with the service's last answer. */
 export interface Requested<Of extends string, S extends RequestShapes> {
   of: Of;
-  /** The number or key of that thing. It has at most one request of a kind. */
   about: string;
   wanted: S["wanted"];
   details: S["details"];
@@ -35,7 +31,7 @@ export interface Requested<Of extends string, S extends RequestShapes> {
   operationId: string | null;
 }
 
-/** What an answer means: done; the next run tries again; or a person must ask for something else. */
+/** `failed`: the next run tries again. `refused`: a person must ask for something else. */
 export type Verdict = "done" | "failed" | "refused";
 
 export type RequestOf = keyof RequestTypes;
@@ -45,15 +41,14 @@ type Asked<Of extends RequestOf> = { [P in Of]: Requested<P, RequestTypes[P]> }[
 export type ManualRequest = Asked<RequestOf>;
 export type RequestIn<Of extends RequestOf> = Extract<ManualRequest, { of: Of }>;
 
-/** The request itself, without its time and its answer. */
 export type Wish = {
   [Of in RequestOf]: Omit<Requested<Of, RequestTypes[Of]>, "askedAt" | "answer" | "operationId">;
 }[RequestOf];
 
-/** The last request of the CRM; `gone` if its asset was deleted since. */
+/** `gone`: the asset was deleted since. */
 export type CrmWish = Wish & { gone?: true };
 
-/** A new request; `askedAt` if it differs from now: since when the CRM wants it. */
+/** `askedAt`: since when the CRM wants it, if not since now. */
 export type NewRequest = Wish & { askedAt?: string };
 
 export type RequestName = {
@@ -83,7 +78,6 @@ export function only<Of extends RequestOf>(requests: readonly ManualRequest[], o
   return requests.filter((request): request is RequestIn<Of> => request.of === of);
 }
 
-/** The state of a request: not answered yet (`open`), or by its answer. */
 export function standing({ of, answer }: Pick<ManualRequest, "of" | "answer">): "open" | "done" | "failed" | "refused" {
   return answer === null ? "open" : requestKindOf({ of }).verdict(answer);
 }
@@ -92,13 +86,12 @@ export function isOfCrm({ by }: Pick<ManualRequest, "by">): boolean {
   return by === theCrm;
 }
 
-/** Whether it must still be sent: it has no answer, or it failed and is tried again. */
 export function isDue(request: Pick<ManualRequest, "of" | "answer">): boolean {
   const stands = standing(request);
   return stands === "open" || stands === "failed";
 }
 
-/** Whether it goes on after its asset is removed: an asset may return under the number that the CRM gave it. */
+/** Whether it survives the removal of its asset. An asset may return under the number that the CRM gave it. */
 export function outlivesAsset(request: Pick<ManualRequest, "of" | "answer">): boolean {
   return !requestKindOf(request).isOfAsset || isDue(request);
 }
@@ -111,7 +104,6 @@ export function nameOf({ of, about }: Pick<ManualRequest, "of" | "about">): stri
   return `${requestKindOf({ of }).noun} ${about}`;
 }
 
-/** Reads a stored request. Its schemas check and change nothing. Names the column that does not fit. */
 export function readRequest<Of extends RequestOf>(
   of: Of,
   common: Pick<ManualRequest, "about" | "by" | "reason" | "askedAt" | "operationId">,
@@ -124,7 +116,7 @@ export function readRequest<Of extends RequestOf>(
   return { request: { of, ...common, wanted, details, answer } };
 }
 
-/** A request with an answer. An answer that does not fit its kind's schema leaves the request unchanged. */
+/** An answer that does not fit the schema leaves the request unchanged. */
 export function withAnswer(
   request: ManualRequest,
   { answer, operationId }: Pick<RequestAnswer, "answer" | "operationId">,

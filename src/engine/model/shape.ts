@@ -5,7 +5,7 @@ import type { RecordKey, Stream } from "../../crm/model.ts";
 import type { PolicyName } from "./policy.ts";
 import type { Weight } from "./taking.ts";
 
-/** The stages of one customer, in order. What orders no longer have is deleted after people got their new assets. */
+/** In order. Removals come after people got their new assets. */
 export const stages = [
   "enterprise",
   "orders",
@@ -24,24 +24,21 @@ export interface RecordReference {
   id: string;
 }
 
-/** The operation is not carried out without this other operation of the same plan, in any order. */
+/** The operation waits without this other operation of the same plan. Either may come first. */
 export type Need = {
   stage: Stage;
   subject: string;
 };
 
-/** What differs between kinds of operation, and what must be remembered. Each kind's file says how. */
 export interface Shapes {
-  /** Values of the path or of the search: enterpriseGlobalId or memberGlobalId, unbound. */
   target: JsonObject;
   payload: JsonObject;
   before: Json;
   after: Json;
-  /** Facts for settling its outcome later: ids and commitments only. */
   context: JsonObject;
 }
 
-/** The schemas of these in the journal's form. They check and change nothing. */
+/** The schemas check stored values and change nothing. */
 export interface Schemas<S extends Shapes> {
   readonly target: z.ZodType<S["target"], S["target"]>;
   readonly payload: z.ZodType<S["payload"], S["payload"]>;
@@ -54,43 +51,38 @@ export type ShapesOf<T extends { readonly [Column in keyof Shapes]: z.ZodType }>
   [Column in keyof Shapes]: z.infer<T[Column]>;
 };
 
-/** A planning rule's change. References and private values are not bound yet. */
+/** References and private values are not bound yet. */
 export interface Draft<S extends Shapes> {
   customer: RecordKey;
-  /** `order:crm/10248`: at most one open intent per customer and subject. */
+  /** `order:crm/10248`. A customer has at most one open intent per subject. */
   subject: string;
-  /** The records that this operation serves, so that operations and records agree in the balance. */
+  /** The records that it serves. The balance needs them. */
   records: RecordReference[];
   target: S["target"];
   payload: S["payload"];
   reason: string;
   before: S["before"];
   after: S["after"];
-  /** If it is not the first stage of its kind: another stage that the kind allows. */
+  /** If not the first stage of its kind: another one that the kind allows. */
   stage?: Stage;
-  /** If it is not the policy of its kind. */
   policy?: PolicyName | undefined;
-  /** Its removals, in units that people know; not part of its hash. */
+  /** Its removals, in units that people know. Not part of its hash. */
   weight?: Weight;
   /** If one of these is held, rejected, waiting or not planned, this operation waits too. */
   needs?: Need[];
 }
 
-/** One planned change; `hash` covers its unbound form. */
 export interface Change<Name extends string, S extends Shapes> extends Draft<S> {
   kind: Name;
   endpoint: WritingEndpoint;
   stage: Stage;
-  /** The policy that applies; undefined: no policy, or the operation comes from the journal. */
   policy: PolicyName | undefined;
   weight: Weight;
   needs: Need[];
-  /** How many live things this operation removes; 0 for operations that remove nothing. */
   takesAway: number;
   hash: string;
 }
 
-/** Whether a stored value fits a schema. The value is not changed. */
 export function fits<Value>(schema: z.ZodType<Value, Value>, value: unknown): value is Value {
   return schema.safeParse(value).success;
 }

@@ -12,7 +12,6 @@ export interface LinkedEnterprise {
   link: { enterpriseGlobalId: string } | undefined;
 }
 
-/** When a change is written, for which customer, and the known facts of an enterprise that it links. */
 export interface ChangeContext {
   customer: RecordKey;
   at: string;
@@ -20,16 +19,15 @@ export interface ChangeContext {
 }
 
 export interface StatePart<Part, Change> {
-  /** No change of another thing reads or writes it, so its changes can be collected and applied together. */
+  /** No other change reads or writes this state, so its changes can be collected and applied together. */
   isApart: boolean;
-  /** No payload is bound to it, and it may be long: an attempt applies its changes when the whole is needed. */
+  /** No payload depends on this state, and it may be long. It is applied only when the whole state is needed. */
   isForLater?: true;
-  /** Whether only the ledger knows the result of a change. `bodyHashes`: the current CRM form of each order. */
+  /** Whether only the ledger knows the result. `bodyHashes`: the current CRM form of each order. */
   isReadAnew?: (change: Change, bodyHashes: ReadonlyMap<string, string>) => boolean;
   apply: <Whole extends Part>(known: Whole, changes: readonly Change[], context: ChangeContext) => Whole;
 }
 
-/** A thing whose changes are applied one by one, because they can depend on changes of other things. */
 export function oneByOne<Part, Change>(
   one: <Whole extends Part>(known: Whole, change: Change, context: ChangeContext) => Whole,
 ): StatePart<Part, Change> {
@@ -39,15 +37,13 @@ export function oneByOne<Part, Change>(
   };
 }
 
-/** A list that may be long: it is copied and sorted once for all of its changes. */
 export function together<Part, Change>(apply: StatePart<Part, Change>["apply"]): StatePart<Part, Change> {
   return { isApart: true, apply };
 }
 
-/** State that the ledger keeps and no customer's plan uses. */
 export const notOfCustomers: StatePart<object, unknown> = oneByOne((known) => known);
 
-/** The ledger's order of rows, which a fingerprint depends on. */
+/** The order of rows in the ledger. A fingerprint depends on it. */
 export function compareBytes(one: string, other: string): number {
   const shared = Math.min(one.length, other.length);
   for (let at = 0; at < shared; at += 1) {
@@ -57,7 +53,7 @@ export function compareBytes(one: string, other: string): number {
   return one.length - other.length;
 }
 
-/** A character that UTF-16 writes with a surrogate sorts after all others in UTF-8. */
+/** UTF-8 sorts the characters that UTF-16 writes as surrogates after all others. */
 function utf8Rank(unit: number): number {
   return unit >= 0xd8_00 && unit <= 0xdf_ff ? unit + 0x1_00_00 : unit;
 }

@@ -13,19 +13,18 @@ import {
 } from "./requests.ts";
 import { formatKey } from "../../crm/keys.ts";
 
-/** A person made a CRM record's change on the platform. `unseen`: the parts that no reading could confirm. */
+/** A person made the record's change on the platform. `unseen`: the parts that no reading could confirm. */
 export interface DoneByHand {
   type: "done-by-hand";
   stream: Stream;
   key: RecordKey;
-  /** The form that the person made. The note does not count for a later form. */
   bodyHash: string;
   by: string;
   reason: string;
   unseen: readonly string[];
 }
 
-/** Licence types whose assets the platform has shown. For other types, an unseen order proves nothing (A43). */
+/** Types whose assets the platform has shown. For other types an unseen order proves nothing (A43). */
 export interface LicenceTypesShown {
   type: "licence-types-shown";
   types: readonly string[];
@@ -37,11 +36,7 @@ export interface ShownThing {
   body: Json;
 }
 
-/**
- * Readings of the platform, for display. `observed-all`: everything of these kinds was read, and nothing else exists;
- * if a subject occurs twice, the last one counts. `observation-ended`: the subject is no longer shown.
- * `observation-failed`: the reading failed.
- */
+/** For display. `observed-all`: all of these kinds, the last of each subject counts. `observation-ended`: not shown. */
 export type ObservationChange =
   | { type: "observed"; customer: RecordKey; kind: string; subject: string; body: Json }
   | { type: "observed-all"; customer: RecordKey; kinds: readonly string[]; shown: readonly ShownThing[] }
@@ -49,9 +44,8 @@ export type ObservationChange =
   | { type: "observation-failed"; customer: RecordKey };
 
 export interface KnownRequests {
-  /** People's requests by kind and subject, until a person withdraws them or their asset ends. */
   requests: ManualRequest[];
-  /** The CRM's last request for each thing, even if a person withdrew or changed it since. */
+  /** The CRM's last request for each thing, even if a person withdrew or changed it. */
   crmAsked: CrmWish[];
 }
 
@@ -60,12 +54,11 @@ export type RequestChange =
   | ({ type: "request-answered" } & RequestAnswer)
   | { type: "request-withdrawn"; customer: RecordKey; of: ManualRequest["of"]; about: string };
 
-/** Removes done or refused requests about assets that no longer exist. */
 export function withoutGone(asked: readonly ManualRequest[], numbers: readonly string[]): ManualRequest[] {
   return asked.filter((request) => !numbers.includes(request.about) || outlivesAsset(request));
 }
 
-/** Marks CRM requests about removed assets: they do not count for new assets with the same numbers. */
+/** Marks requests about removed assets. They do not count for new assets with the same numbers. */
 export function goneWishes(asked: readonly CrmWish[], numbers: readonly string[]): CrmWish[] {
   return asked.map((wish) =>
     requestKindOf(wish).isOfAsset && numbers.includes(wish.about) ? { ...wish, gone: true } : wish,
@@ -108,7 +101,6 @@ function isAbout(one: Pick<ManualRequest, "of" | "about">, other: Pick<ManualReq
   return one.of === other.of && one.about === other.about;
 }
 
-/** An answer to an earlier request does not count for the current one. */
 function answered(request: ManualRequest, change: Extract<RequestChange, { type: "request-answered" }>): ManualRequest {
   return isAbout(request, change) && request.wanted === change.wanted ? withAnswer(request, change) : request;
 }
@@ -119,20 +111,17 @@ export interface SecretsWiped {
   version: number;
 }
 
-/** For a secret that is no longer needed in any version. */
 export const everyVersion = Number.MAX_SAFE_INTEGER;
 
-/** Wipes licence passwords of an order: no purchase needs them any more. */
 export function passwordsWiped(order: RecordKey): SecretsWiped {
   return { type: "secrets-wiped", ref: `orders/${formatKey(order)}`, version: everyVersion };
 }
 
-/** A customer that could not be read when the ledger was new. It may have an order that moved in the CRM since. */
+/** Could not be read when the ledger was new. It may have an order that has moved in the CRM since. */
 export interface CustomerUnread {
   type: "customer-unread";
   customer: RecordKey;
   why: string;
-  /** It counts for every order, not only for orders that the ledger knew at that time. */
   ofAllOrders: boolean;
 }
 
@@ -143,7 +132,6 @@ export interface CustomerRead {
 
 export type UnreadCustomerChange = CustomerUnread | CustomerRead;
 
-/** How changes that belong to no resource affect recorded state. */
 export const stateParts = {
   "request-made": requests,
   "request-answered": requests,

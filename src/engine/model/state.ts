@@ -11,7 +11,6 @@ import type {
 } from "./state-parts.ts";
 import type { ChangeContext } from "./state-part.ts";
 
-/** The recorded state of one customer. Each resource adds its own fields by `declare module`. */
 export interface Known extends KnownRequests {}
 
 type OwnChange =
@@ -27,13 +26,13 @@ declare module "./resource.ts" {
   interface ChangeShapes extends OwnChanges {}
 }
 
-/** A change of recorded state by an outcome or a reading. It is applied in the transaction of that outcome. */
+/** Applied in the transaction of the outcome or reading that it follows from. */
 export type StateChange = ChangeShapes[keyof ChangeShapes];
 
-/** The recorded state of a customer without records, without the resources' fields. */
+/** Without the fields of resources. */
 export const nothingRecorded: KnownRequests = { requests: [], crmAsked: [] };
 
-/** Known state of a customer after a change, as a load from the ledger gives it. */
+/** Gives the same result as loading from the ledger after the change. */
 export function applyChange(known: Known, change: StateChange, context: ChangeContext): Known {
   return advanced(known, change.type, [change], context);
 }

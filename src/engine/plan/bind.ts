@@ -1,11 +1,10 @@
 import type { Json, JsonObject } from "../../base/canonical-json.ts";
 import { type PrivateMarker, type Reference, isPrivateMarker, isReference } from "../model/references.ts";
 
-/** The values that a payload is bound to. `undefined`: not known (yet), or erased. */
+/** Undefined: not known yet, or erased. */
 export interface Bindings {
   reference(reference: Reference): Json | undefined;
   privateValue(marker: PrivateMarker): Json | undefined;
-  /** The initial password of a staff record, which is generated once and then stays the same. */
   initialPassword(staff: string): string | undefined;
   newPassword(staff: string): string | undefined;
 }
@@ -14,11 +13,7 @@ type Missing = Reference | { $private: string; field: string; version: number };
 
 export type Bound = { ok: true; wire: JsonObject } | { ok: false; missing: Missing[] };
 
-/**
- * Makes the wire payload of an operation: replaces every reference and every private marker by its value. If one value
- * is missing, the whole payload is unusable, and `missing` has every missing value. Parts without anything to replace
- * are shared with the result, so neither may be changed.
- */
+/** If one value is missing, nothing is usable. The result shares parts with the payload: change neither. */
 export function bind(payload: JsonObject, bindings: Bindings): Bound {
   const missing: Missing[] = [];
   const wire = boundMembers(payload, bindings, missing);
@@ -69,7 +64,6 @@ function boundValue(value: Json[] | JsonObject, bindings: Bindings, missing: Mis
   return made.password ?? null;
 }
 
-/** The password that a value refers to, and its sealed name; undefined for a value of another kind. */
 function madePassword(
   value: JsonObject,
   bindings: Bindings,

@@ -7,7 +7,6 @@ import type { CustomerInput, LoadedCustomer } from "./input.ts";
 
 export type Facts = Readonly<Record<string, string>>;
 
-/** The facts of a customer: CRM records, recorded state, and what M7 showed of the assets that were read. */
 export function factsOf(input: LoadedCustomer & Partial<Pick<CustomerInput, "observed">>): Facts {
   const { desiredCustomer, known, observed } = input;
   const facts: [name: string, fact: Json][] = [];
@@ -35,7 +34,6 @@ function contentsFact({ asset, products, packages, bare }: AssetReading): Json {
   return toJson([asset.assetId, asset.borrowed, products, packages, bare]);
 }
 
-/** Messages for a fact of each kind: it changed, it is missing, or it is new. */
 const moved: Readonly<Record<string, (of: string) => [other: string, gone: string, come: string]>> = {
   customer: () => ["the customer changed in the CRM", "the customer is gone", "the customer came"],
   order: (of) => [
@@ -54,7 +52,6 @@ const moved: Readonly<Record<string, (of: string) => [other: string, gone: strin
   },
 };
 
-/** Sentences for people about the facts that differ between a saved plan and now. */
 export function movedFacts(saved: Facts, now: Facts): string[] {
   const names = [...new Set([...Object.keys(saved), ...Object.keys(now)])].sort();
   return names.flatMap((name) => {

@@ -12,7 +12,7 @@ import type { Taking } from "./limits.ts";
 
 const replacing: ReadonlySet<Operation["policy"]> = new Set(["orders.replaced", "orders.assetChanged"]);
 
-/** Without counting seats that nobody loses, because the person has or gets the asset that replaces theirs. */
+/** Does not count seats of people who keep or get the replacement. */
 export function withoutReplacedSeats(
   operations: readonly Operation[],
   { numbers, assignments }: Pick<Known, "numbers" | "assignments">,
@@ -38,12 +38,11 @@ export function withoutReplacedSeats(
   });
 }
 
-/** How often in a row a record may return to an earlier form before a person is asked. */
 const mostFlips = 5;
 
 type Judged = Pick<LoadedCustomer, "desiredCustomer" | "orders" | "staff" | "rebuilt" | "drift">;
 
-/** A customer's operations that a limit or a policy may hold, so that the gate of a run must see them first. */
+/** The operations that a limit or a policy may hold. The run judges them first. */
 export function takingsOf(policies: Policies, records: Judged, operations: readonly Operation[]): Taking[] {
   const told = flipsOf(records);
   return operations.flatMap((operation) => {
@@ -63,7 +62,7 @@ export function takingsOf(policies: Policies, records: Judged, operations: reado
   });
 }
 
-/** A CRM request flaps if its order or person does. A person's request never waits for another person. */
+/** A CRM request flaps if its order or person does. A request of a person never waits for another person. */
 function flipsText(
   { records, stage, policy }: Operation,
   told: ReadonlyMap<string, string>,
@@ -79,10 +78,9 @@ function flipsText(
   return undefined;
 }
 
-/** Endpoints that create enterprises or accounts, or buy. */
 const making: ReadonlySet<Operation["endpoint"]> = new Set(["E1", "E2", "E5", "M1"]);
 
-/** Whether an operation creates something that nothing can undo. A rebuilt ledger holds such operations. */
+/** Whether it creates something that nothing can undo. A rebuilt ledger holds such operations. */
 export function makes({ endpoint, takesAway }: Pick<Operation, "endpoint" | "takesAway">): boolean {
   return making.has(endpoint) && takesAway === 0;
 }
@@ -103,7 +101,7 @@ function flipsOf({ desiredCustomer, orders, staff }: Judged): ReadonlyMap<string
   return told;
 }
 
-/** The message for a person whom the platform changed too often, each time after our value was there. */
+/** The platform changed the person back too often after we had set our value. */
 function turnedText(records: Operation["records"], drift: Judged["drift"]): string | undefined {
   for (const { namespace, id } of records) {
     const times = turnedBefore(drift, { namespace, id });
@@ -123,11 +121,10 @@ export interface Decided<Hold> {
   asked: ReadonlyMap<string, Hold>;
   approved: ReadonlyMap<string, Hold>;
   rejected: ReadonlyMap<string, Hold>;
-  /** Decisions about operations that are planned differently now. */
+  /** Decisions about operations that have changed since. */
   outdated: ReadonlyMap<string, readonly Hold[]>;
 }
 
-/** Whether two operations on the same subject are of one type, or both remove something. */
 export function isAlike(one: Alike, other: Alike): boolean {
   if (one.subject !== other.subject) return false;
   return one.kind === other.kind || (removesSomething(one.removes) && removesSomething(other.removes));
@@ -135,7 +132,6 @@ export function isAlike(one: Alike, other: Alike): boolean {
 
 type Alike = Pick<Taking, "kind" | "subject" | "removes">;
 
-/** Whether a decision fits the planned operation: same records, same policy, and nothing more removed. */
 export function isAsShown(hold: Omit<DecidedOn, "state">, taking: Pick<Taking, "policy" | "removes">): boolean {
   return !hold.changed && hold.policy === taking.policy && removesNoMore(taking.removes, hold.removes);
 }

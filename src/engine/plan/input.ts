@@ -25,18 +25,16 @@ export interface PlanOptions {
   settings: AssumptionSettings;
   canSeal: boolean;
   policies: Policies;
-  /** Why this run may remove nothing: an incomplete or shrunken source. */
+  /** Why this run may remove nothing: a source was read incompletely or shrank. */
   takingBlocked: Block | undefined;
-  /** Assumptions that the services contradicted. Operations that depend on one are not planned. */
+  /** Nothing that depends on one of these is planned. */
   contradicted: Contradictions;
   /** Hashes of operations that a person rejected. They are not planned again unchanged. */
   rejected?: ReadonlySet<string> | undefined;
   repairs?: RepairSettings | undefined;
-  /** Subjects of operations that this attempt already carried out. Some are tried once in an attempt. */
   tried?: ReadonlySet<string> | undefined;
 }
 
-/** A staff record's member on the platform, or what this plan does about it. */
 export type Membership =
   | { kind: "member"; memberGlobalId: string; origin: "linked" | "adopted"; insteadOf?: RecordKey }
   /** `lost`: the linked account is missing, and `drift.missing` allows a new one. */
@@ -46,7 +44,7 @@ export type Membership =
 export interface Part {
   operations: Operation[];
   changes: StateChange[];
-  /** Why something of a record is not done, by its key; also of people who now belong elsewhere. */
+  /** By record key. Includes people who now belong elsewhere. */
   blocks: ReadonlyMap<string, Block>;
 }
 
@@ -54,16 +52,14 @@ export interface Planned {
   orders: Part;
   people: Part;
   memberships: ReadonlyMap<string, Membership>;
-  /** Remarks about people without any other block; the first of each person counts. */
   notes: readonly BlockedRecord[];
-  /** Asset numbers that will be removed completely. Their holders keep them until then, and nobody new gets them. */
+  /** Numbers that will be removed. Their holders keep them until then, and nobody else gets them. */
   endingNumbers: ReadonlySet<string>;
 }
 
-/** A customer's planning input, with the values that several stages need computed once. */
 export interface Prepared extends CustomerInput {
   numbers: CustomerNumbers;
-  /** The channel customer number differs from the number under which the enterprise is linked. */
+  /** Set if the enterprise is linked under another channel customer number. */
   renumbered: Block | undefined;
 }
 
@@ -76,25 +72,21 @@ export function isGone({ desiredCustomer }: Pick<CustomerInput, "desiredCustomer
   return desiredCustomer?.state === "absent";
 }
 
-/** The part of a customer that was read. `thorough`: people are read even if nothing changed. */
 type Looked = Pick<LoadedCustomer, "orders" | "staff" | "known" | "away" | "standings" | "ended"> & {
   observed?: Pick<Observed, "members" | "unread">;
   thorough?: boolean;
 };
 
-/** Parts of a customer that resources plan and read for. */
 const concerns = {
   standings: ({ standings, away = [] }: Looked): boolean => (standings?.size ?? 0) + away.length > 0,
   orders: (looked: Looked): boolean => looked.orders.length > 0 || concerns.standings(looked),
   switches: ({ orders }: Looked): boolean =>
     orders.some(({ tree }) => tree.assets.some(({ locked }) => locked !== undefined)),
-  /** New or changed people, and people that should have been read. */
   people({ staff, known, observed }: Looked): boolean {
     if (staff.length + known.assignments.length === 0) return false;
     const isRead = observed?.members !== undefined || observed?.unread?.people !== undefined;
     return isRead || known.link === undefined || staff.some(({ pending }) => pending);
   },
-  /** Accounts and seats of people who no longer belong to the customer. */
   leavers({ staff, known }: Looked): boolean {
     if (known.staffLinks.size + known.assignments.length === 0) return false;
     const here = new Set(staff.flatMap(({ key, state }) => (state === "absent" ? [] : [formatKey(key)])));
@@ -140,7 +132,7 @@ export interface CustomerNumbers {
   channelCustomerId: string;
 }
 
-/** A customer's CRM and channel numbers from the configured templates; `override` is a number from the CRM. */
+/** From the configured templates. `override`: the channel number that the CRM gave. */
 export function customerNumbers(
   customer: RecordKey,
   override: string | undefined,
@@ -153,32 +145,26 @@ export function customerNumbers(
   };
 }
 
-/** The platform's current state; `undefined`: not read. A failed reading is never an empty list. */
+/** `undefined`: not read. A failed reading is never an empty list. */
 export interface Observed {
   enterprises: ShownEnterprise[] | undefined;
-  /** Why E3's answer does not show whether an enterprise exists. */
   ambiguous?: string | undefined;
   members: ObservedMember[] | undefined;
-  /** M6. If M6 leaves out a number that people hold or get, also the assets that only E8 shows. */
   assets: ObservedAsset[] | undefined;
-  /** M7 of the requested asset numbers that M6 or E8 shows. */
   contents?: ReadonlyMap<string, AssetReading> | undefined;
-  /** Asset numbers that neither M6 nor E8 shows, and for which M7 shows no asset. */
+  /** Numbers that neither M6, E8 nor M7 shows. */
   goneAssets?: ReadonlySet<string> | undefined;
   allContents?: boolean | undefined;
-  /** M8. It is read if M5 or M6 shows a loan, if the CRM wants one, and if something may be removed. */
+  /** M8, read if M5 or M6 shows a loan, the CRM wants one, or something may be removed. */
   loans?: readonly ObservedLoan[] | undefined;
-  /** Readings that failed in this attempt. Nothing is planned that depends on one. */
+  /** Failed readings of this attempt. Nothing that depends on one is planned. */
   unread?: Unread | undefined;
 }
 
 /**
- * Why planning that depends on a failed reading waits, by reading.
- * - `people`: M5 and M6, and M8 if needed: everything for people, and removals from orders.
- * - `seats`: E8 beside M6: everything about numbers that M6 leaves out, and deletion of accounts.
- * - `customers`: E3 of a linked enterprise: every purchase.
- * - `contents`: M7 of existing assets: changes and repairs of orders, and units that continue another one's number.
- * - `examined`: M7 of everything in an enterprise that somebody else made: orders that may exist already.
+ * A failed reading blocks these. `people` (M5, M6, M8): people, and removals from orders. `seats` (E8): numbers that M6
+ * leaves out, and deletion of accounts. `customers` (E3): purchases. `contents` (M7): changes and repairs of orders,
+ * units that continue a number. `examined` (M7 of a foreign enterprise): orders that may exist already.
  */
 export type Unread = Partial<Record<"people" | "seats" | "customers" | "contents" | "examined", Block>>;
 
@@ -186,13 +172,11 @@ export function isUnread({ unread = {} }: Pick<Observed, "unread">): boolean {
   return Object.values(unread).some((block) => block.code === unreadable);
 }
 
-/** Something that a service rejected for a record. The ledger keeps it until the record changes. */
 export interface Rejection {
   record: RecordReference;
   kind: OperationName;
   /** Hash of the rejected operation, or of one person's part of M1. */
   hash: string;
-  /** Fingerprint of the settings at that time. */
   settings: string;
   operationId: string;
   code: string;
@@ -201,41 +185,35 @@ export interface Rejection {
   shared: boolean;
 }
 
-/** Everything that one customer is planned from. A resource adds its own fields by `declare module`. */
 export interface CustomerInput {
   customer: RecordKey;
   desiredCustomer: Desired<DesiredCustomer> | undefined;
   orders: OrderWithTree[];
   staff: Desired<DesiredStaff>[];
   known: Known;
-  /** The ledger was rebuilt, and no person has approved yet the creations that are left for the customer. */
+  /** The ledger was rebuilt, and no person has approved the remaining creations yet. */
   rebuilt?: true | undefined;
-  /** A rebuild could not read the customer, and neither could a later reading. */
   unread?: true | undefined;
   drift?: Drift | undefined;
   observed: Observed;
-  /** Clear private values of customer and staff, by marker key, if there is any staff; in memory only. */
+  /** Unencrypted, only in memory, by marker key. Filled only if there are people. */
   privateValues: ReadonlyMap<string, string>;
-  /** The customer's own record was read but is not usable yet. */
   customerInQuarantine?: boolean | undefined;
-  /** Quarantined records that belong to this customer and block deletes in its scope. */
+  /** Quarantined records of this customer. They block removals. */
   quarantinedInScope: number;
-  /** A source of people with a row whose customer is unknown. It blocks deletes for all people of the source. */
+  /** A source of people with a row whose customer is unknown. It blocks removals for all its people. */
   sourceWithStrayRecord: { source: string; row: string } | undefined;
-  /** What services rejected for this customer and its records; it holds while nothing changes. */
+  /** Each holds until its record or the settings change. */
   rejections: readonly Rejection[];
 }
 
-/** The same from the ledger, before the platform is read. */
 export type LoadedCustomer = Omit<CustomerInput, "observed">;
 
-/** The readings that a resource needs before it plans; empty if it depends on nothing. */
 export interface Reads {
   enterprises?: boolean;
-  /** M5 and M6, and M8 if they show something lent. */
   people?: boolean;
   loans?: boolean;
-  /** M7 of these asset numbers. `ends`: something may be removed, which depends on M5, M6 and M8 too. */
+  /** M7 of these numbers. `ends`: something may be removed, so M5, M6 and M8 are needed too. */
   contents?: Contents | undefined;
 }
 
@@ -246,11 +224,10 @@ interface Contents {
 
 export type ReadOptions = Pick<PlanOptions, "settings" | "policies" | "repairs"> & {
   thorough: boolean;
-  /** Contents instead of those that resources name; with `contents: undefined`, none. */
+  /** Replaces the contents that resources ask for. With `contents: undefined` none are read. */
   instead?: { contents: Contents | undefined };
 };
 
-/** The readings that all resources need together. A customer without an enterprise needs only E3. */
 export function readsOf(
   loaded: LoadedCustomer,
   options: ReadOptions,
@@ -271,12 +248,12 @@ export function readsOf(
   };
 }
 
-/** The templates that connect a CRM customer with its channel number. E3 confirms them after an E2 (A8). */
+/** Identifies the templates that connect a CRM customer with its channel number. E3 confirms them after an E2 (A8). */
 export function correlationOf(settings: AssumptionSettings): string {
   return correlation(settings, settings.channelCustomerIdTemplate);
 }
 
-/** The correlation that E3 must have confirmed: with the template, or with the number that the CRM gave. */
+/** The correlation that E3 must have confirmed, with the template or the number from the CRM. */
 export function correlationFor(settings: AssumptionSettings, customer: RecordKey, channelCustomerId: string): string {
   const { id, namespace } = customer;
   const made = fillTemplate(settings.channelCustomerIdTemplate, { id, namespace });
@@ -287,7 +264,7 @@ function correlation(settings: AssumptionSettings, channelCustomerId: string): s
   return `${settings.crmCustomerIdTemplate} ${channelCustomerId} ${channelCodesOf(settings).join(",")}`;
 }
 
-/** Why an order waits: the known platform customers do not have exactly one for its licence type (A12). */
+/** Set if the platform customers do not have exactly one for each licence type (A12). */
 export function selectionBlock(
   known: Pick<Known, "platformCustomers" | "link">,
   types: readonly Parameters<typeof selectCustomer>[1][],
@@ -301,7 +278,6 @@ export function selectionBlock(
   return undefined;
 }
 
-/** The platform customer for orders of a licence type, or why there is not exactly one (A12). */
 export function selectPlatformCustomer(
   known: Pick<Known, "platformCustomers">,
   licenseType: Parameters<typeof selectCustomer>[1],

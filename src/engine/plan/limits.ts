@@ -17,7 +17,7 @@ import { freedBy, grantedBy } from "../model/registry.ts";
 import type { RecordReference } from "../model/shape.ts";
 import { goingWithout } from "./needs-of-operations.ts";
 
-/** How much may be removed: the larger of `floor` things and `share` of the live things of the same kind. */
+/** Allows the larger of `floor` things and `share` of the live things of one kind. */
 export interface DeletionLimit {
   floor: number;
   share: number;
@@ -40,14 +40,13 @@ export interface Taking {
   removes: Removes;
   weight: Weight;
   reason: string;
-  /** No policy and no limit releases it: only the approval of exactly this operation does. */
+  /** Only a person's approval of exactly this operation releases it. */
   alone: boolean;
-  /** The message if the CRM changes its record back and forth. */
   flips: string | undefined;
   records: readonly RecordReference[];
-  /** It creates something, and the ledger was rebuilt, so people's earlier decisions about the customer are unknown. */
+  /** It creates something, and the ledger was rebuilt: earlier decisions of people are unknown. */
   rebuilt: boolean;
-  /** Earlier questions about it, before something of it changed. It needs a new decision. */
+  /** Earlier questions about it. It has changed since and needs a new decision. */
   askedBefore?: readonly AskedBefore[] | undefined;
 }
 
@@ -63,13 +62,12 @@ export interface Live {
   all: Counts;
 }
 
-/** Removals without a person's approval in the 24 hours and 7 days before this run. */
 export interface Windows {
   day: Counts;
   week: Counts;
 }
 
-/** Removals that limits hold and nobody decided yet. They count together with later ones. */
+/** Held removals that nobody has decided. They count together with later ones. */
 export interface Asked {
   all: readonly Removes[];
   of(customer: RecordKey): readonly Removes[];
@@ -77,25 +75,21 @@ export interface Asked {
 
 export interface TakingRule {
   word(policy: PolicyName): PolicyWord;
-  /** How many different operations under the policy people approved in this ledger. */
   earned(policy: PolicyName): number;
   toEarn: number;
 }
 
-/** The numbers that everything of a run is compared with. */
 export interface Sums {
   live: Live;
   windows: Windows;
   asked: Asked;
-  /** What this run released before: it counts, and is not held any more. */
+  /** What this run released already. It counts, and is no longer held. */
   released: readonly Taking[];
 }
 
-/** Why an operation is held, without the operation and its removals. */
 export interface HeldFor {
   scope: HoldScope;
   policy?: PolicyName;
-  /** The number of approvals after which the policy holds nothing. */
   toEarn?: number;
   explanation: string;
   count: number;
@@ -103,32 +97,25 @@ export interface HeldFor {
   total: number;
 }
 
-/** Decimal places of a share of a count: far above the rounding error of 0.29 × 100. */
 const places = 6;
 
-/** This many things may always be removed, however few exist: as many as one enterprise may lose. */
+/** The floor of a limit over all enterprises is never cut below this. */
 const fewThings = 5;
 
-/** How many of the `live` things a limit allows in one enterprise. */
 export function allowedBy(limit: DeletionLimit, live: number): number {
   return Math.max(limit.floor, Math.floor(Number((live * limit.share).toFixed(places))));
 }
 
-/**
- * How many of the `live` things a limit allows in all enterprises. The floor is limited to half of them: a floor that
- * suits a large ledger would let a small one lose everything. The share is not limited.
- */
+/** Within all enterprises. The floor is at most half of the live things: else a small ledger could lose everything. */
 export function allowedOfAll(limit: DeletionLimit, live: number): number {
   const most = Math.max(fewThings, Math.floor(live / 2));
   return allowedBy({ ...limit, floor: Math.min(limit.floor, most) }, live);
 }
 
 /**
- * Judges the new operations of a run that a limit or a policy may hold, before the first is carried out. Returns the
- * held ones by hash; everything else is released. Operations that a policy holds, or that a person decided on, do not
- * count. Over the limit of an enterprise, all its removals are held. Over a limit of the run, of 24 hours or of 7 days,
- * all removals of the run are held. Removals that an enterprise's limit holds count there too. So do `sums.asked`,
- * because nobody decided yet, and `sums.released`.
+ * Returns the held operations by hash, before any is carried out. Operations that a policy holds or a person decided on
+ * do not count. Over an enterprise's limit, all its removals are held. Over a limit of the run, the day or the week,
+ * all removals of the run are held. Undecided (`sums.asked`) and released ones count too.
  */
 export function judgeTakings(
   items: readonly Taking[],
@@ -172,7 +159,6 @@ function isCounted({ removes }: Taking): boolean {
   return removesSomething(removes);
 }
 
-/** The counts for an operation that a policy holds: its removals, of so many. */
 function countOf({ customer, thing, removes }: Taking, live: Live): Pick<HeldFor, "count" | "allowed" | "total"> {
   if (thing === undefined) return { count: 0, allowed: 0, total: 0 };
   return { count: countRemoved([removes])[thing], allowed: 0, total: live.of(customer)[thing] };
@@ -182,7 +168,6 @@ function policyOf({ policy }: Taking): Pick<HeldFor, "policy"> {
   return policy === undefined ? {} : { policy };
 }
 
-/** Why an operation needs a person, whatever the limits allow. */
 function ruledOut(item: Taking, rule: TakingRule): Pick<HeldFor, "scope" | "toEarn" | "explanation"> | undefined {
   if (item.flips !== undefined) return { scope: "flips", explanation: item.flips };
   if (item.rebuilt) return { scope: "rebuilt", explanation: forgotten };
@@ -219,7 +204,6 @@ interface Over {
   waiting: number;
 }
 
-/** The first kind of thing with more removals than a limit allows, including undecided ones. */
 function overLimit(
   items: readonly Taking[],
   asked: readonly Removes[],
@@ -240,7 +224,6 @@ function overLimit(
   return undefined;
 }
 
-/** What the run as a whole, or with the removals of the last 24 hours or 7 days, removes too much of. */
 function overAll(
   counted: readonly Taking[],
   limits: TakingLimits,
@@ -259,7 +242,6 @@ function overAll(
   return undefined;
 }
 
-/** `43 of 2,011 (2.1 %) seats`. */
 function sum({ thing, count, total }: Over): string {
   const share = total === 0 ? "" : ` (${((count / total) * 100).toFixed(1)} %)`;
   return `${grouped(count)} of ${grouped(total)}${share} ${thing}`;
@@ -273,12 +255,10 @@ function taken({ allowed, limit, waiting }: Over, when = ""): string {
   return `would have been removed${when}${asked}; ${grouped(allowed)} are allowed: ${why}`;
 }
 
-/** Held operations of a customer with one reason: a limit, a policy, or the operation itself. */
 export interface HeldTogether extends Omit<HeldFor, "explanation"> {
   takings: readonly { taking: Taking; reason: string }[];
 }
 
-/** Held operations of a customer, by reason: one question each, so that a decision is about one thing. */
 export function questionsOf(takings: readonly Taking[], held: ReadonlyMap<string, HeldFor>): HeldTogether[] {
   const all = takings.flatMap((taking) => {
     const why = held.get(taking.hash);
@@ -297,7 +277,7 @@ function questionOf(group: readonly { taking: Taking; why: HeldFor }[]): HeldTog
   return { ...why, takings: group.map((one) => ({ taking: one.taking, reason: one.why.explanation })) };
 }
 
-/** The part of a plan that continues without held operations and what needs them, or a number that they free. */
+/** Without held operations, what needs them, and what gives a number that they would free. */
 export function withoutHeld(operations: readonly Operation[], held: ReadonlySet<string>): Operation[] {
   const stopped = operations.filter(({ hash }) => held.has(hash));
   const kept = new Set(stopped.flatMap(freedBy));

@@ -7,7 +7,7 @@ import type { Need } from "../model/shape.ts";
 import type { Block } from "./records.ts";
 import type { ObservedAsset } from "../../platform/snapshot.ts";
 
-/** The part of a plan that continues without `left`, and without what needs them or something missing. */
+/** Without `left`, and without operations whose needs are in `left` or missing. */
 export function goingWithout(operations: readonly Operation[], left: readonly Operation[]): Operation[] {
   const gone = new Set(left.map(nameOf));
   let going = [...operations];
@@ -29,7 +29,6 @@ function isFor({ stage, subject }: Need): (operation: Operation) => boolean {
   return (operation) => operation.stage === stage && operation.subject === subject;
 }
 
-/** Why an operation waits without the operation that it needs. */
 export function waitsForNeeds({ needs }: Pick<Operation, "needs">): Block {
   const named = [...new Set(needs.map(({ subject }) => subject))].join(" and ");
   const reason =
@@ -38,7 +37,6 @@ export function waitsForNeeds({ needs }: Pick<Operation, "needs">): Block {
   return { code: "operation.waits", reason, again: true };
 }
 
-/** By hash: the operations that must be done before each one, by its needs, references and asset numbers. */
 export function needsOf(operations: readonly Operation[]): ReadonlyMap<string, readonly string[]> {
   return new Map(
     operations.map((operation) => {
@@ -78,12 +76,11 @@ function makes(operation: Operation, reference: Reference): boolean {
   }
 }
 
-/** Whether a reference names a unit or an instance of an order. */
 function isOf({ namespace, id }: { namespace: string; id: string }, of: string): boolean {
   return of.startsWith(`${JSON.stringify([namespace, id]).slice(0, -1)},`);
 }
 
-/** Holders by asset number from M6, `null` for nobody; undefined if M6 was not read. */
+/** Holder by asset number (M6), `null` for nobody. Undefined: M6 was not read. */
 export type Holders = ReadonlyMap<string, string | null> | undefined;
 
 export function holdersOf(assets: readonly ObservedAsset[] | undefined): Holders {
@@ -96,7 +93,7 @@ export const holdersNotRead: Block = {
   again: true,
 };
 
-/** Whether a lock is lent. E8's flag only says that it may be lent. */
+/** E8's flag only says that a lock may be lent. */
 export function saysLent({ from }: ObservedAsset): boolean {
   return from === "M6";
 }

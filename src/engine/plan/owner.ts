@@ -1,12 +1,10 @@
 import { documentedCodes } from "../../contract/codes.ts";
 
-/** The code of an order that moved and waits until its old customer has nothing of it any more. */
 export const orderMoving = "order.moving";
 export const moveStopped = "order.move-stopped";
 
 export type Owner = "crm" | "configuration" | "platform" | "operator" | "program";
 
-/** The codes of each owner. One that ends in a dot covers all with that prefix; a longer code has precedence. */
 const codesOf: Readonly<Record<Owner, string>> = {
   crm: `
     asset. customer. loan. order. order.move-stopped quarantine. rejected. request.refused revokes. staff.
@@ -49,7 +47,7 @@ function wordsOf(text: string): string[] {
   return text.trim().split(/\s+/u);
 }
 
-/** Codes with nothing left to do: a person decided so, or there was nothing. They are shown and never counted. */
+/** Nothing is left to do: a person decided so, or the record needs nothing. Shown, never counted. */
 const settled = new Set([
   "asset.ending",
   "customer.gone",
@@ -58,14 +56,13 @@ const settled = new Set([
   "revokes.rejected",
 ]);
 
-/** Codes of records for the next run, because a person stopped this run or limited it. */
+/** A person stopped or limited this run, so the next run does these records. */
 const leftToNextRun = new Set(["run.scope", "run.stopped"]);
 
 export function namedOwner(code: string): Owner | undefined {
   return owners.get(code) ?? owners.get(`${code.split(".")[0] ?? ""}.`);
 }
 
-/** Further codes for unusable source records. They come from the program, whatever the record contains. */
 const unusable: ReadonlySet<string> = new Set(
   wordsOf(`
     bad-term broken-quote broken-text clock-change differing-rows does-not-fit duplicate-id duplicate-instance
@@ -78,12 +75,12 @@ const unusable: ReadonlySet<string> = new Set(
   `),
 );
 
-/** A code of the program or the contract as it is; any other becomes its family (`rejected.other`), or `other`. */
+/** A code of the program or the contract stays. Others become their family (`rejected.other`) or `other`. */
 export function closedRecordCode(code: string): string {
   if (unusable.has(code) || owners.has(code)) return code;
   const [family = "", word = "", ...rest] = code.split(".");
   if (!owners.has(`${family}.`)) return "other";
-  // The code of a service follows `rejected.`.
+  // A service's code follows `rejected.`.
   const isOurs = family === "rejected" ? documentedCodes.includes(word) : /^[a-z-]{1,40}$/u.test(word);
   return rest.length === 0 && isOurs ? code : `${family}.other`;
 }
@@ -92,12 +89,11 @@ export function ownerOf(code: string): Owner {
   return namedOwner(code) ?? "program";
 }
 
-/** Who can resolve a quarantine with this code: the CRM, unless settings are the cause. */
 export function ownerOfQuarantine(code: string): Owner {
   return owners.get(code) ?? "crm";
 }
 
-/** Whether a record with this code is open work. It then counts in exit codes, `status`, `/healthz` and alerts. */
+/** Open work counts in exit codes, `status`, `/healthz` and alerts. */
 export function counts(code: string): boolean {
   return !settled.has(code) && !leftToNextRun.has(code);
 }

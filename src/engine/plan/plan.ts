@@ -23,16 +23,14 @@ export interface CustomerPlan {
   customer: RecordKey;
   operations: Operation[];
   records: RecordOutcome[];
-  /** Changes of recorded state from readings, without an operation: adoptions, and assignments that no longer exist. */
+  /** From readings, without an operation: adoptions, and assignments that are missing on the platform. */
   changes: StateChange[];
-  /** The customer itself waits, or the plan is an undo. A missing operation then proves nothing. */
+  /** The customer waits, or the plan is an undo. Then a missing operation proves nothing. */
   waits?: true;
   rejected?: ReadonlySet<string> | undefined;
-  /** The facts that the plan was made from, computed on demand: most plans are never compared. */
   readonly facts: Facts;
 }
 
-/** Plans one customer, stage by stage: pure, sorted, and the same for the same input. */
 export function planCustomer(input: CustomerInput, options: PlanOptions): CustomerPlan {
   const { settings } = options;
   const { customer, known } = input;
@@ -51,7 +49,7 @@ export function planCustomer(input: CustomerInput, options: PlanOptions): Custom
 
   const enterprise = planFirst(prepared, { ...options, rejections });
   const refused = enterprise.blocks[0]?.[1];
-  // A rejected change of an existing enterprise (E4) blocks nothing.
+  // A rejected E4 of an existing enterprise blocks nothing.
   const isMade = known.link !== undefined || enterprise.changes.length > 0;
   const own = enterprise.stops ?? (isMade ? undefined : refused);
   if (own !== undefined && known.link === undefined) return waiting(own);
@@ -62,7 +60,7 @@ export function planCustomer(input: CustomerInput, options: PlanOptions): Custom
     known.requests.length === 0 ? nothingRequested : planRequested(input, settings, { rejections, tried });
   if (own !== undefined) return waiting(own, planned);
 
-  // A block of people's requests has precedence over a remark that is only reported.
+  // A block of requests takes precedence over a remark.
   const note = requested.block !== undefined && enterprise.note?.again === false ? undefined : enterprise.note;
   const told = recordsOf(input, { refused, note, asked: requested.block }, planned);
   const records = withUnread(told, input);
@@ -82,7 +80,7 @@ export function planCustomer(input: CustomerInput, options: PlanOptions): Custom
   };
 }
 
-/** After a failed reading, the next run looks at the customer again, even if none of its records waits for that. */
+/** After a failed reading the next run must visit the customer again, even if no record waits for that. */
 function withUnread(records: RecordOutcome[], { customer: key, observed }: CustomerInput): RecordOutcome[] {
   const [block] = Object.values(observed.unread ?? {});
   if (block === undefined || records.some(({ again }) => again === true)) return records;
@@ -90,7 +88,7 @@ function withUnread(records: RecordOutcome[], { customer: key, observed }: Custo
   return [...others, { stream: "customers", key, outcome: "deferred", ...block }];
 }
 
-/** M5's profile of a person is recorded also while the customer waits, so that nobody is reported who is done. */
+/** Recorded even while the customer waits. Otherwise a finished person would be reported. */
 function isShownProfile({ type }: StateChange): boolean {
   return type === "staff-edited";
 }
@@ -113,14 +111,13 @@ const nothingPlanned: Planned = {
   endingNumbers: new Set<string>(),
 };
 
-/** The resource of customers plans first, because everything else needs an enterprise. */
+/** The first resource, customers, plans before all others: they need an enterprise. */
 function planFirst(given: Prepared, options: StageOptions): ResourcePlan {
   const [first] = handedIn().resources;
   if (first === undefined) throw new Error("no resource was handed in");
   return first.plan(given, earlierOf(nothingPlanned, options), options);
 }
 
-/** Plans everything after the enterprise, without requests: each resource gets the plans of the earlier ones. */
 function planStagesOf(given: Prepared, options: StageOptions): Planned {
   const [, ...resources] = handedIn().resources;
   const planned = resources.reduce((before, resource) => {
@@ -150,12 +147,11 @@ function withPlan(plan: Plan, given: Prepared, before: Planned, options: StageOp
   return { ...before, endingNumbers, memberships, notes, [part]: joined(before[part], own) };
 }
 
-/** Remarks come after the blocks of what people hold, and before the blocks of their requests. */
+/** After the blocks of what people hold, before the blocks of their requests. */
 function withNotes({ notes, people, ...before }: Planned): Planned {
   return { ...before, notes: [], people: joined(people, { ...nothing, blocks: new Map(notes.toReversed()) }) };
 }
 
-/** The first block of a record counts. */
 function joined(earlier: Part, later: Part): Part {
   if (isEmpty(later)) return earlier;
   if (isEmpty(earlier)) return later;
@@ -170,10 +166,9 @@ function isEmpty({ operations, changes, blocks }: Part): boolean {
   return operations.length === 0 && changes.length === 0 && blocks.size === 0;
 }
 
-/** Increase this if waiting records need a new decision although nothing else changed. */
+/** Increase this to decide waiting records anew although nothing else changed. */
 const generation = 1;
 
-/** A hash of everything that decides records. If it changes, the next run looks again at those that wait. */
 export function rulesOf({
   policies,
   settings,

@@ -4,31 +4,26 @@ import type { CustomerInput, Part, Planned } from "./input.ts";
 import { counts } from "./owner.ts";
 import { counted } from "../../report/text.ts";
 
-/** The result of one record: its operations are planned, or it waits for a reason. */
 export interface RecordOutcome {
   stream: Stream;
   key: RecordKey;
   /** `rejected`: by a service. It waits until the record, the settings or a person changes something. */
   outcome: "planned" | "deferred" | "rejected";
-  /** For a waiting or rejected record: a dotted code and the reason in words. */
   code?: string;
   reason?: string;
-  /** Whether each run looks at a waiting record again (true), or only after it changed. */
+  /** Whether each run tries again, or only after the record changed. */
   again?: boolean;
 }
 
-/** Names a record of any stream: `orders crm/10248`. */
 export function recordName(stream: Stream, key: RecordKey): string {
   return `${stream} ${formatKey(key)}`;
 }
 
 type Given = Pick<CustomerInput, "customer" | "desiredCustomer" | "orders" | "staff" | "known">;
 
-/** Reasons why the customer's own record waits although nothing below it does. */
 interface OwnBlocks {
   refused: Block | undefined;
   note: Block | undefined;
-  /** Why something that people asked for is not done. */
   asked: Block | undefined;
 }
 
@@ -39,8 +34,7 @@ export function recordsOf(given: Given, { refused, note, asked }: OwnBlocks, pla
   if (given.desiredCustomer?.pending === true) records.push(recordOf("customers", customer, refused ?? note));
   for (const { key, state } of given.orders)
     if (state !== "quarantined") records.push(recordOf("orders", key, planned.orders.blocks.get(formatKey(key))));
-  // For an order or person that now belongs elsewhere, the customer's record remembers the removals still to do here.
-  // Remarks come last.
+  // For something moved elsewhere, the customer's record reports the removals still to do here. Remarks come last.
   const elsewhere = [...blocksElsewhere(given.orders, planned.orders), ...blocksElsewhere(given.staff, planned.people)];
   const undone = elsewhere.filter(([, { code }]) => counts(code));
   const told = toldTogether(undone.length > 0 ? undone : (refused ?? note) === undefined ? elsewhere : []);
@@ -51,7 +45,6 @@ export function recordsOf(given: Given, { refused, note, asked }: OwnBlocks, pla
     const block = blocks.get(formatKey(key));
     if (pending || served.has(formatKey(key)) || block?.again === true) records.push(recordOf("staff", key, block));
   }
-  // The customer's own reason comes first: each run looks at it again, but not at a refused request.
   const waits =
     refused !== undefined ||
     records.some(({ stream, code }) => stream === "customers" && code !== undefined && counts(code));
@@ -66,7 +59,6 @@ function blocksElsewhere(own: readonly { key: RecordKey }[], { blocks }: Part): 
 
 const named = 3;
 
-/** One block for several records, each with its name and reason; with `again` if one has it. */
 function toldTogether(blocked: readonly BlockedRecord[]): Block | undefined {
   const [, first] = blocked.find(([, { again }]) => again) ?? blocked[0] ?? [];
   if (first === undefined) return undefined;
@@ -85,8 +77,8 @@ function recordOf(stream: Stream, key: RecordKey, block: Block | undefined): Rec
 }
 
 /**
- * The records that wait for their customer. A record that already is as the CRM wants it does not wait, nor does a
- * deleted one that never was on the platform. `planned`: the plan without the wait; undefined without an enterprise.
+ * `planned`: the plan without the wait, undefined without an enterprise. Records without work do not wait: already
+ * correct ones, and deleted ones that never were on the platform.
  */
 export function recordsWaiting(given: Given, own: Block, planned: Planned | undefined): RecordOutcome[] {
   const { customer, desiredCustomer } = given;
@@ -132,7 +124,7 @@ function peopleOf({ known }: Given, { operations, changes, blocks }: Part): Read
   ]);
 }
 
-/** Nothing of a customer may be removed while quarantined records could still need it. */
+/** A quarantined record could still need something, so nothing may be removed. */
 export function quarantineBlock({
   customer,
   quarantinedInScope: own,
@@ -157,18 +149,17 @@ export function quarantineBlock({
   };
 }
 
-/** Why something is not done. `again`: each run tries again; else only a change of the record does. */
+/** `again`: each run tries again. Otherwise only a change of the record does. */
 export interface Block {
   code: string;
   reason: string;
   again: boolean;
-  /** A service rejected it: the record is rejected, not waiting. */
   rejected?: true;
 }
 
 export type BlockedRecord = readonly [key: string, block: Block];
 
-/** The first block of each record; a block with `again` takes precedence over one without. */
+/** A block with `again` takes precedence. Otherwise the first counts. */
 export function firstBlocks(blocked: Iterable<BlockedRecord>): Map<string, Block> {
   const blocks = new Map<string, Block>();
   for (const [key, block] of blocked) {
@@ -178,7 +169,6 @@ export function firstBlocks(blocked: Iterable<BlockedRecord>): Map<string, Block
   return blocks;
 }
 
-/** Nothing new is made for a record that is missing from the last full read. */
 export const missingRecord: Block = {
   code: "record.missing",
   reason:

@@ -11,7 +11,6 @@ import type { Rejection, PlanOptions } from "./input.ts";
 import type { OperationName } from "../model/resource.ts";
 import type { RecordReference } from "../model/shape.ts";
 
-/** Whether a policy makes a change (the gate may still hold it), ignores it, or only reports it (a block). */
 export function consider(policies: Policies, name: PolicyName, what: string): "act" | "nothing" | Block {
   const word = policyOf(policies, name);
   if (word === "ignore") return "nothing";
@@ -23,13 +22,11 @@ export function consider(policies: Policies, name: PolicyName, what: string): "a
   };
 }
 
-/** Every row of A1–A43 that an operation depends on, by its type and by its contents. */
 export function restsOf(operation: Operation): Resting[] {
   const { assumes } = typeOf(operation).can;
   return [...(assumes?.always ?? []).map((row) => ({ row })), ...(assumes?.by?.(operation) ?? [])];
 }
 
-/** Why an operation is not planned or sent: the services contradicted a row that it depends on. */
 export function contradictedBlock(operation: Operation, contradictions: Contradictions): Block | undefined {
   if (contradictions.size === 0) return undefined;
   const found = contradictionOf(restsOf(operation), contradictions);
@@ -44,7 +41,7 @@ export function contradictedBlock(operation: Operation, contradictions: Contradi
 
 const fingerprints = new WeakMap<AssumptionSettings, string>();
 
-/** The fingerprint of the contract settings. If it changes, rejected operations are tried again. */
+/** If the settings of the contract change, rejected operations are tried again. */
 export function settingsFingerprint(settings: AssumptionSettings): string {
   const known = fingerprints.get(settings);
   if (known !== undefined) return known;
@@ -53,12 +50,10 @@ export function settingsFingerprint(settings: AssumptionSettings): string {
   return made;
 }
 
-/** Identifies one record's part of a call, so that its rejection is recognized later. */
 export function partHash(kind: string, customer: RecordKey, record: RecordKey, part: Json): string {
   return hashOf([kind, formatKey(customer), formatKey(record), part]);
 }
 
-/** The hash under which a rejection of each record of an operation is stored. */
 export function refusedParts(operation: Operation): { record: RecordReference; hash: string }[] {
   const { kind, customer, hash, records } = operation;
   const parts = typeOf(operation).can.items?.(operation);
@@ -69,7 +64,7 @@ export function refusedParts(operation: Operation): { record: RecordReference; h
 type Rules = Pick<PlanOptions, "settings" | "policies" | "contradicted"> &
   Partial<Pick<PlanOptions, "takingBlocked" | "rejected">>;
 
-/** Makes operations from drafts, without those that may not be done now or were rejected unchanged before. */
+/** Makes operations from drafts, without those that are stopped now or were rejected unchanged. */
 export class StandingRejections {
   readonly #byHash: ReadonlyMap<string, Rejection>;
   readonly #rules: Rules;
@@ -82,7 +77,7 @@ export class StandingRejections {
     );
   }
 
-  /** The operations that may be sent now. The records of the others (`left`) wait, except those of ignored ones. */
+  /** `left`: stopped operations. `refused`: the blocks of their records, except where a policy ignores the change. */
   operations(meant: readonly DraftOperation[]): {
     operations: Operation[];
     left: Operation[];
@@ -102,7 +97,6 @@ export class StandingRejections {
     return { operations, left, refused };
   }
 
-  /** The effect of a policy or of a person's rejection on an operation. */
   #ruled(made: Operation): Block | "nothing" | undefined {
     const { policies, rejected, takingBlocked } = this.#rules;
     if (takingBlocked !== undefined && takesByItself(made)) return takingBlocked;
@@ -111,14 +105,12 @@ export class StandingRejections {
     return ruled === "act" ? undefined : ruled;
   }
 
-  /** Why an operation is not planned again. */
   #of(operation: Operation): Block | undefined {
     if (this.#byHash.size === 0) return undefined;
     const found = this.#byHash.get(`${operation.kind} ${operation.hash}`);
     return found === undefined || found.shared ? undefined : rejectionBlock(found);
   }
 
-  /** What happened to one part of an operation with several: rejected alone, or together with other parts. */
   part(kind: OperationName, hash: string): { alone?: Block; together?: string } {
     const found = this.#byHash.get(`${kind} ${hash}`);
     if (found === undefined) return {};
@@ -126,7 +118,7 @@ export class StandingRejections {
   }
 }
 
-/** Whether it is a removal that no person asked for, because a source changed or ended something. */
+/** A removal that no person requested: a source changed or ended something. */
 function takesByItself(made: Operation): boolean {
   return removedBy(made) !== undefined && made.stage !== "requests";
 }
@@ -138,6 +130,6 @@ function rejectedByPerson({ takesAway }: Operation): Block {
 
 export function rejectionBlock(rejection: Pick<Rejection, "code" | "reason">): Block {
   const block = { code: rejection.code, reason: rejection.reason, again: false };
-  // If the service refuses this application as a whole, no record is at fault.
+  // The service refuses this application as a whole, so no record is at fault.
   return rejection.code.startsWith("service.") ? block : { ...block, rejected: true };
 }

@@ -20,14 +20,14 @@ export interface RequestStage {
   block: Block | undefined;
 }
 
-/** Plans people's requests. A failed one is tried once per pass, and a refused one waits for a person. */
+/** A failed request is tried once per pass. A refused one waits for a person. */
 export function planRequested(
   { customer, known }: Pick<CustomerInput, "customer" | "known">,
   settings: AssumptionSettings,
   options: {
     rejections: Pick<StandingRejections, "operations">;
     tried: ReadonlySet<string>;
-    /** Leaves out requests of the CRM, which only a run judges. */
+    /** Leaves out requests of the CRM. Only a run judges those. */
     byHand?: true;
   },
 ): RequestStage {
@@ -56,7 +56,6 @@ function plannedOf<Of extends RequestOf>(
   return own.length === 0 ? [] : requestKindOf({ of }).plan(customer, own, settings, known);
 }
 
-/** Why something is not as requested, by the service's answer. */
 function answeredBlock(requests: readonly ManualRequest[]): Block | undefined {
   const not = requests.filter((request) => request.answer !== null && standing(request) !== "done");
   const worst = not.find((request) => standing(request) === "refused") ?? not[0];

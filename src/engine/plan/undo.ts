@@ -14,18 +14,15 @@ import { factsOf } from "./facts.ts";
 import type { CustomerPlan } from "./plan.ts";
 import { StandingRejections } from "./rejections.ts";
 
-/** An operation that a run carried out. `updatedAt`: when its outcome was known. */
 export type DoneOperation<K extends OperationName = OperationName> = Stored<K> & { id: string; updatedAt: string };
 
-/** The last assignment of an asset, and the operation that ended it; null: no operation of ours. */
+/** The last assignment of an asset, and the operation that ended it. Null: not one of ours. */
 export interface LastGiven {
   givenBy: string | null;
   takenBy: string | null;
-  /** The assignment has not ended. */
   isHeld: boolean;
 }
 
-/** Further facts from the ledger for undo. A resource adds its own by `declare module`. */
 export interface UndoFacts {
   newestOn: ReadonlyMap<string, string>;
   isKept(marker: PrivateMarker): boolean;
@@ -36,10 +33,9 @@ export function recordsIn(rows: readonly DoneOperation[], stream: RecordReferenc
   return new Map(own.map(({ namespace, id }) => [formatKey({ namespace, id }), { namespace, id }]));
 }
 
-/** The current way of undoing an operation. `lacks`: the part that is not restored. */
+/** `lacks`: the part that is not restored. */
 export type Undoes =
   | { is: "meant"; meant: DraftOperation[]; lacks?: string | undefined }
-  /** The operations that undo another step also undo this one. */
   | { is: "with"; of: string }
   | { is: "nothing-left" }
   | { is: "waits"; block: Block }
@@ -52,12 +48,11 @@ export interface Undoing {
   facts: UndoFacts;
   options: PlanOptions;
   freed: ReadonlySet<string>;
-  /** The first of the operations that are undone together under a name. */
   firstOf(name: string, id: string): string;
   revokesOf(staff: RecordReference): Need[];
 }
 
-/** An earlier operation cannot be undone if a later one did the same again. */
+/** An operation cannot be undone while a newer one about the same subject exists. */
 export const newerSince: Extract<Undoes, { is: "impossible" }> = {
   is: "impossible",
   why: "something newer was sent since; take that back first",
@@ -79,27 +74,21 @@ export interface UndoStep {
   endpoint: string;
   subject: string;
   how: Undone["how"];
-  /** The part that is not restored, or why nothing can restore it. */
   difference: string | undefined;
-  /** The operations to send now; empty if `waits` or `note` gives the reason. */
+  /** Empty if `waits` or `note` gives the reason. */
   operations: readonly Operation[];
-  /** The step whose operations also undo this one, or that nothing is left to undo. */
   note: string | undefined;
   waits: string | undefined;
 }
 
-/** First grants, then purchases and removals, then everything else: earlier passes decide which assets are free. */
+/** Grants first, then purchases and removals, then the rest. Earlier passes decide which assets are free. */
 const passes: Partial<Record<Stage, number>> = { grants: 0, orders: 1, removals: 1 };
 
 function passOf({ operation }: DoneOperation): number {
   return passes[typeOf(operation).stages[0]] ?? 2;
 }
 
-/**
- * Plans the undo of a run for one customer from current state: each operation has a reversing call, or is marked as
- * impossible. A change that no longer exists needs nothing, so a partly applied plan can be made again for the rest.
- * Limits, policies and rejections apply as in every plan.
- */
+/** From current state: a change that no longer exists needs nothing, so an undo can be repeated for the rest. */
 export function planUndo(
   input: CustomerInput,
   { run, rows, facts }: Pick<Undoing, "run" | "rows" | "facts">,
@@ -177,7 +166,7 @@ function stepOf(
   };
 }
 
-/** The facts of the plan: as in every plan, but with all orders that the run changed, waiting or not, and no others. */
+/** Facts of all orders that the run changed, waiting or not, and of no other orders. */
 function undoneFacts(input: CustomerInput, { orders }: UndoFacts): CustomerPlan["facts"] {
   const others = Object.entries(factsOf(input)).filter(([name]) => !name.startsWith("order "));
   const own = [...orders].flatMap(([key, { now }]): [string, string][] =>

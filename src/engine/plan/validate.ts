@@ -4,7 +4,6 @@ import { parseTerm, termDisagreement } from "../../contract/term.ts";
 import type { CanonicalRecord, Feature, InstanceWith, Order, Staff } from "../../crm/model.ts";
 import { buildAssets } from "../../crm/tree.ts";
 
-/** Why a canonical record is unusable. It has ids, fields and lengths, never private values. */
 export interface ValidationFault {
   field: string;
   code: string;
@@ -12,7 +11,7 @@ export interface ValidationFault {
   expected: string;
 }
 
-/** The first fault of a record beyond its shape: an order's tree and terms (A22), a person's texts (A29, A31). */
+/** The first fault beyond the shape: an order's tree and terms (A22), a person's texts (A29, A31). */
 export function validate(item: CanonicalRecord, settings: AssumptionSettings): ValidationFault | undefined {
   if (item.stream === "orders") return validateOrder(item.record, settings);
   if (item.stream === "staff") return validateStaff(item.record, settings);
@@ -34,11 +33,7 @@ function validateOrder(order: Order, settings: AssumptionSettings): ValidationFa
   return instancesFault(order.instances, settings);
 }
 
-/**
- * The first fault of an order's instances, whatever tree they make. It may be a word that the configured lists do not
- * have, terms that disagree, or a trial without an end. Lists may change after a record was ingested, so an order is
- * checked again before it is placed.
- */
+/** The lists may have changed since ingest, so an order is checked again before it is placed. */
 export function instancesFault(
   instances: readonly InstanceWith<unknown>[],
   settings: AssumptionSettings,

@@ -3,7 +3,7 @@ import { type Stream, streams } from "../../crm/model.ts";
 import type { RunCounts } from "../../ledger/runs/run-tables.ts";
 import type { StreamTally } from "../../ingest/tally.ts";
 
-/** extracted + carried in = unchanged + worked on + quarantined + deferred + rejected + skipped, of one stream. */
+/** Of one stream: extracted + carried in = unchanged + worked on + quarantined + deferred + rejected + skipped. */
 export interface StreamBalance {
   stream: Stream;
   extracted: number;
@@ -17,7 +17,7 @@ export interface StreamBalance {
   adds: boolean;
 }
 
-/** The balance of operations: planned + carried in = done + rejected + unknown + held + not attempted. */
+/** planned + carried in = done + rejected + unknown + held + not attempted */
 export interface OperationBalance {
   planned: number;
   carriedIn: number;
@@ -35,11 +35,7 @@ export interface Balance {
   adds: boolean;
 }
 
-/**
- * Compares the records read (counted by the reader), the records ingested (counted by the ledger) and their outcomes
- * (counted in the tables at the end). A changed record without an outcome, or an operation without a final state, does
- * not balance.
- */
+/** A changed record without an outcome, or an operation without a final state, does not balance. */
 export function balanceOf(
   tallies: readonly StreamTally[],
   counts: RunCounts,

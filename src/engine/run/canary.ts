@@ -11,35 +11,30 @@ import { SnapshotReader } from "../../platform/snapshot.ts";
 import { workInLanes } from "../../base/lanes.ts";
 import { verifyCustomer } from "./verify.ts";
 
-/** A share of the enterprises that went first, and the result of reading it back. */
 export interface CanaryTranche {
-  /** Per cent of all enterprises; 100 is the rest. */
+  /** Per cent of all enterprises. 100: the rest. */
   share: number;
-  /** How many of its customers had something done. */
   customers: number;
-  /** One sentence for each customer with an unintended result; if empty, the run went on. */
+  /** One sentence per customer with an unintended result. If empty, the run went on. */
   wrong: readonly string[];
   before: number;
 }
 
-/** The calls between a run and the work on its shares. */
 interface ShareWork {
-  /** In pages. */
   customers: AsyncIterable<readonly RecordKey[]>;
-  /** Makes passes, judges limits and waits for settle times. Gives customers with a second pass, of any share. */
+  /** Makes passes, judges limits and waits for settle times. Returns customers with a second pass, of any share. */
   apply(customers: readonly RecordKey[]): Promise<RecordKey[]>;
   touched(): RecordKey[];
-  /** Why a customer is not done, if something went wrong. A hold by a limit or a policy does not count. */
+  /** Undefined if nothing went wrong. A hold does not count. */
   trouble(customer: RecordKey): string | undefined;
-  /** Why something of a customer was not looked at or done, if the platform gave too little for it. */
   unread(customer: RecordKey): string | undefined;
 }
 
-/** How many runs of the job are searched, newest first, for shares that were not read back as intended. */
+/** How many earlier runs of the job are searched for shares that were not read back as intended. */
 const mostEarlier = 100;
 const saidOfShares = z.looseObject({ canary: z.array(z.looseObject({ wrong: z.array(z.string()) })).default([]) });
 
-/** Whether a difference is unintended. Others made an `extra`, unless it shows twice or after its removal. */
+/** Others made an `extra`, unless it shows twice or after its removal. */
 function isNotAsMeant({ class: named, subject }: Difference): boolean {
   if (named === "extra") return subject.startsWith(shownTwice) || subject.startsWith(shownStill);
   return named === "missing" || named === "different";
@@ -47,17 +42,15 @@ function isNotAsMeant({ class: named, subject }: Difference): boolean {
 
 const buckets = 10_000;
 
-/** The position of a customer among all, from 0 to 100 (excluded): the same in every run. */
+/** From 0 to 100 (excluded), the same in every run. */
 export function placeOf(customer: RecordKey): number {
   return (Number.parseInt(sha256(formatKey(customer)).slice(0, 8), 16) % buckets) / (buckets / 100);
 }
 
 /**
- * Works on the customers share by share, the same ones first in each run. After each share but the last, it reads back
- * the changes. The run goes on only if every change is as intended. If the platform gave too little for somebody, at
- * least one customer must have been read back. Otherwise the rest waits for the next run. Differences from before the
- * changes do not count. Changes of earlier canary runs that were not read back as intended are read back with their
- * share.
+ * Works share by share, the same customers first in each run, and reads back each share but the last. If a change is
+ * not as intended, the rest waits for the next run. If readings failed, at least one customer must have been read back.
+ * Earlier differences do not count. Unproven changes of earlier canary runs are read back with their share.
  */
 export async function applyByShares(
   deps: RunDependencies,
@@ -108,8 +101,8 @@ export async function applyByShares(
 }
 
 /**
- * Customers with changes by the last canary runs of the job, back to the last good run. A run is not good if it died or
- * was stopped, so that nobody read it back, or if its readings were not as intended. `runs`: those runs and this one.
+ * Customers that canary runs of this job changed since its last good run. A run is not good if it died, was stopped, or
+ * its readings were not as intended. `runs`: those runs and this one.
  */
 async function leftUnread(
   { ledger }: RunDependencies,
@@ -135,7 +128,6 @@ async function leftUnread(
   return { unread: [...found.values()], runs };
 }
 
-/** The unintended results of a share: by the outcomes of its operations, and by the platform's current data. */
 async function wrongIn(
   deps: RunDependencies,
   of: {
@@ -154,14 +146,14 @@ async function wrongIn(
   let before = 0;
   for (const customer of of.own) {
     const open = await ledger.journal.openOf(customer);
-    // An operation of another run that needs a person stops its customer but not the share.
+    // An operation of another run that needs a person stops its customer, not the share.
     const own = open.find(({ runId }) => of.runs.has(runId ?? ""));
     const why = open.length === 0 ? work.trouble(customer) : own && `the outcome of ${own.id} is not known`;
     if (why !== undefined) wrong.set(formatKey(customer), why);
   }
   const toRead = of.touched.filter((customer) => !wrong.has(formatKey(customer)));
   const readBack = await readShare(deps, toRead, of.signal, (customer, error) => {
-    // If the pass could not read the customer either, a failed reading says nothing about the changes.
+    // The pass could not read the customer either, so this says nothing about the changes.
     if (work.unread(customer) !== undefined && failureOf(error).of === "service") return;
     wrong.set(formatKey(customer), `it could not be read back: ${messageOf(error)}`);
   });
@@ -177,7 +169,7 @@ async function wrongIn(
     if (first === undefined) continue;
     wrong.set(key, `${found.length} not as meant, such as ${first.level} ${first.subject}: ${first.class}`);
   }
-  // If none of the share was read back, nothing allows the run to go on.
+  // Nobody was read back, so nothing allows the run to go on.
   if (wrong.size + readBack.size === 0)
     for (const customer of of.own) {
       const why = work.unread(customer);
@@ -186,29 +178,26 @@ async function wrongIn(
   return { wrong: [...wrong].map(([key, why]) => `${key}: ${why}`), before };
 }
 
-/** Differences between a full reading of a customer and the sent data, and when the reading was made. */
 export interface DifferencesOfCustomer {
   customer: RecordKey;
   seenAt: string;
   differences: readonly Difference[];
-  /** Licence types that were bought but never shown, and when each was first bought. */
+  /** Licence types that were bought but never shown, with the time of the first purchase. */
   neverShown: ReadonlyMap<string, string>;
 }
 
-/** The differences without the classes that the policies ignore. */
 export function toldOf({ drift }: Policies, differences: readonly Difference[]): Difference[] {
   const { missing, extra, different } = drift;
   const words: Partial<Record<DriftClass, string>> = { missing, extra, different };
   return differences.filter((item) => words[item.class] !== "ignore");
 }
 
-/** A customer with changes by earlier canary runs that were not read back as intended, and when these began. */
 export interface Unread {
   customer: RecordKey;
   began: string;
 }
 
-/** Reads customers, keeps what the platform shows of those with an enterprise, and gives their keys. */
+/** Reads linked customers, records what the platform shows, and returns their keys. */
 export async function readShare(
   { ledger, platform, settings, concurrency }: RunDependencies,
   customers: readonly RecordKey[],
@@ -232,15 +221,11 @@ export async function readShare(
   return read;
 }
 
-/**
- * Drift from before a canary run changed anything of a customer. Somebody made it manually, so it says nothing about
- * the run. Each share is read for this before it is applied. The drift is kept like that of `verify`, so that a run
- * that continues after a kill knows it too.
- */
+/** Drift from before the run is no fault of the run. Recorded, so that a run that continues after a kill knows it. */
 export class StoodBefore {
   readonly #deps: RunDependencies;
   readonly #canary: NonNullable<RunRequest["canary"]>;
-  /** Drift that is kept nowhere else, because the policies ignore its class. */
+  /** Drift that is recorded nowhere else, because the policies ignore its class. */
   readonly #ignored = new Map<string, ReadonlySet<string>>();
   readonly #began: Map<string, string>;
 
@@ -250,7 +235,7 @@ export class StoodBefore {
     this.#began = new Map(unread.map(({ customer, began }) => [formatKey(customer), began]));
   }
 
-  /** Reads customers before the run changes them. If one cannot be read, all its later differences count. */
+  /** If a customer cannot be read, all its later differences count. */
   async read(customers: readonly RecordKey[], signal: AbortSignal | undefined): Promise<void> {
     const { logger, clock } = this.#deps;
     const since = toInstant(clock.now());
@@ -271,14 +256,14 @@ export class StoodBefore {
       if (!read.has(key)) continue;
       const told = toldOf(policies, one.differences);
       found.push({ ...one, differences: told });
-      // Changes of an earlier run that were not read back as intended may be the cause of the current differences.
+      // An earlier run's unproven changes may have caused these differences.
       if (!this.#began.has(key))
         this.#ignored.set(key, new Set(one.differences.filter((item) => !told.includes(item)).map(nameOf)));
     }
     await ledger.state.keepDifferences(found);
   }
 
-  /** Whether a difference existed before anything of the customer was done, in data that was sent before that. */
+  /** Whether the difference is older than the run's first change of the customer. */
   async has(customer: RecordKey, difference: Difference): Promise<boolean> {
     const key = formatKey(customer);
     const name = nameOf(difference);

@@ -31,19 +31,17 @@ interface GateDependencies extends Pick<EngineDependencies, "ledger" | "logger" 
 
 type Destructive = Extract<CustomerAttemptResult, { kind: "destructive" }> & { customer: RecordKey };
 
-/** How often the run judges further operations of a customer in one go; the rest is left to the next run. */
+/** How often the run judges further operations of a customer in one go. The next run does the rest. */
 const mostMore = 3;
 const changedMeanwhile = "the platform changed while crm-sync checked the limits";
 
-/** Holds back operations that limits and policies may hold, until the run has judged them over its total. */
+/** Collects operations that limits and policies may hold, until the run judges them over its total. */
 export class LimitsGate {
   readonly #deps: GateDependencies;
   readonly #destructive = new Map<string, Destructive>();
-  /** Customers that this run judged already, with their released operations. */
   readonly #released = new Map<string, ReadonlyMap<string, Taking>>();
-  /** Customers with further removals after they were judged. */
   readonly #again = new Set<string>();
-  /** Removals before this run. They are read once, because this run's own removals count as judged. */
+  /** Removals before this run. Read once, because the removals of this run count as judged. */
   #windows: Promise<Windows> | undefined;
 
   constructor(deps: GateDependencies) {
@@ -60,7 +58,6 @@ export class LimitsGate {
     if (this.#released.has(key)) this.#again.add(key);
   }
 
-  /** A customer gets another pass, which finds its new operations again. Gives the operations released before. */
   attemptedAnew(customer: RecordKey): Pick<CustomerAttempt, "released"> {
     this.#destructive.delete(formatKey(customer));
     return this.#releasedOf(customer);
@@ -71,10 +68,9 @@ export class LimitsGate {
   }
 
   /**
-   * Judges the removals of all customers that were not judged yet, over the total of the whole run. Then it makes one
-   * more pass over these customers, without their held operations. It judges removals that appear only then over the
-   * same total, at most `mostMore` times. An example is the old form of a product that was just bought again. `again`:
-   * customers that this run judges again if they have new removals.
+   * Judges new removals of all customers over the total of the run, then makes one more pass over these customers.
+   * Removals that appear only then, such as the old form of a renewed product, count too, at most `mostMore` times.
+   * `again`: judged customers that may be judged once more.
    */
   async judge(again: readonly RecordKey[] = []): Promise<void> {
     const anew = new Set(again.map(formatKey));
@@ -92,7 +88,6 @@ export class LimitsGate {
     }
   }
 
-  /** Makes a pass over these customers with their released operations. Gives those with more operations to judge. */
   async #attemptAll(items: readonly Destructive[]): Promise<Destructive[]> {
     const lanes = { lanes: this.#deps.concurrency, stopped: () => this.#deps.stopped() };
     const more: Destructive[] = [];
@@ -104,7 +99,6 @@ export class LimitsGate {
     return more;
   }
 
-  /** Judges the new operations of these customers, and asks a person about the held ones of each. */
   async #judge(items: readonly Destructive[]): Promise<void> {
     this.#windows ??= takenBefore(this.#deps);
     const all = items.flatMap(({ takings }) => takings);
@@ -134,7 +128,6 @@ export class LimitsGate {
     for (const { id: hold, scope } of asked) logger.warn({ hold, customer: formatKey(whose.customer), scope }, "held");
   }
 
-  /** Leaves the remaining removals of a customer to the next run. */
   async #leave(customer: RecordKey, why: string): Promise<void> {
     const { ledger, logger, run } = this.#deps;
     await ledger.journal.drop(customer, why);
@@ -143,7 +136,7 @@ export class LimitsGate {
     await ledger.records.deferPending(run, customer, "customer.stale", reason);
   }
 
-  /** Judges operations that appeared while the run waited, but of no customer that it judged before. */
+  /** Judges operations that appeared while the run waited. Customers that were judged before wait for the next run. */
   async judgeLate(due: readonly RecordKey[]): Promise<void> {
     if (!due.some((customer) => this.#destructive.has(formatKey(customer)))) return;
     await this.judge();
@@ -161,7 +154,6 @@ type Dependencies = Pick<EngineDependencies, "ledger" | "policies"> & {
   limits: TakingLimits;
 };
 
-/** `ofUndo`: only `apply` with the file of the undo carries it out after the approval. */
 export interface WaitingHold {
   hold: string;
   customer: string;
@@ -171,7 +163,7 @@ export interface WaitingHold {
 
 const dayMs = 24 * 60 * 60 * 1_000;
 
-/** The new operations of a run that limits and policies hold, by hash. `released`: released by this run before. */
+/** By hash. `released`: what this run released before. */
 export async function heldOf(
   deps: Dependencies,
   takings: readonly Taking[],
@@ -182,13 +174,11 @@ export async function heldOf(
   return judgeTakings(takings, deps.limits, await sumsOf(deps, takings, { windows, released }), await ruleOf(deps));
 }
 
-/** Operations of a plan that limits and policies may hold, and those that a person was already asked about, by hash. */
 export interface WaitsInPlan {
   takings: readonly Taking[];
   asked: ReadonlyMap<string, Pick<HeldFor, "scope" | "explanation">>;
 }
 
-/** The operations of saved plans that would be held, by hash: old questions and new ones. */
 export async function heldOfPlans(deps: Dependencies, plans: readonly WaitsInPlan[]): Promise<WaitsInPlan["asked"]> {
   const takings = plans.flatMap((plan) => plan.takings);
   const held = takings.length === 0 ? [] : await heldOf(deps, takings, await takenBefore(deps));
@@ -228,7 +218,7 @@ export async function waitingHolds({ ledger }: Pick<Dependencies, "ledger">): Pr
   }));
 }
 
-/** Removals within the windows of the limits. Without a trusted clock, none ends after the last trusted time. */
+/** Without a trusted clock the windows end at the last trusted time. */
 export async function takenBefore({ time, ledger }: Pick<Dependencies, "time" | "ledger">): Promise<Windows> {
   const trusted = await time.now({ isFresh: false });
   const now = trusted?.epochMs ?? ledger.time.lastTrusted;

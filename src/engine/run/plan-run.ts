@@ -23,7 +23,6 @@ import { lacksSeats, mootHolds } from "../ended-holds.ts";
 import { pendingCustomers } from "./queue.ts";
 import type { StreamTally } from "../../ingest/tally.ts";
 
-/** Why a customer has no plan now: the code that a run would give its records, and whose failure it is, if any. */
 export interface Unplanned {
   customer: RecordKey;
   code: string;
@@ -31,7 +30,7 @@ export interface Unplanned {
   of?: Failure["of"];
 }
 
-/** A customer's plan, what of it may be held, and holds that it needs no more; or why there is no plan now. */
+/** Holds in `moot` are no longer needed. */
 export type Planned = ({ plan: CustomerPlan; unread: boolean; moot: readonly string[] } & WaitsInPlan) | Unplanned;
 
 export interface PlanSummary {
@@ -39,27 +38,19 @@ export interface PlanSummary {
   customers: number;
   operations: number;
   unplanned: number;
-  /** Customers for which a service gave too little for a plan, or for all of it. */
   unreadable: number;
-  /** Customers at which this program failed. */
   defects: number;
   sources: StreamTally[];
   exitCode: ExitCode;
-  /** Holds that wait for approval when the plan ends: those of earlier runs that this plan still wants. */
   held: WaitingHold[];
   rejected: number;
-  /** The operations of this plan that limits and policies hold, by hash, and why. */
   heldBy: WaitsInPlan["asked"];
   newlyHeld: number;
-  /** Every record that is not done, including those that this plan would make wait. */
+  /** Every record that is not done, including those that this plan makes wait. */
   open: OpenRecords[];
 }
 
-/**
- * Reads the sources and plans every customer with something to do, in key order, without a writing call or an intent.
- * It reads the platform if a plan depends on it. `save` keeps the plan and its holds before the run ends, so that a
- * failure there is the outcome of the run too.
- */
+/** Makes no writing call or intent. `save` keeps the plan before the run ends, so that its failure fails the run. */
 export async function planRun(
   given: RunDependencies,
   request: RunRequest,
@@ -111,7 +102,6 @@ function emptySummary(run: string, { tallies: sources }: SourceReading): PlanSum
   return { run, ...counts, sources, exitCode: exitCodes.ok, held: [], heldBy: new Map(), open: [] };
 }
 
-/** Plans every customer with something to do. Answers what limits may hold, and the holds that are moot now. */
 async function planEach(
   deps: RunDependencies,
   request: RunRequest,
@@ -155,7 +145,7 @@ async function note({ ledger }: RunDependencies, summary: PlanSummary, item: Pla
   if (item.of === "program") summary.defects += 1;
 }
 
-/** The most serious open problem when the plan ends; planned changes come last. */
+/** The most serious open problem. Planned changes come last. */
 function exitCodeOf(summary: PlanSummary, { stopped, inDoubt }: { stopped: boolean; inDoubt: boolean }): ExitCode {
   const down = summary.sources.some(
     (tally) => tally.problem !== undefined || tally.doubt !== undefined || !tally.complete,
@@ -165,13 +155,12 @@ function exitCodeOf(summary: PlanSummary, { stopped, inDoubt }: { stopped: boole
   if (summary.held.length + summary.heldBy.size > 0) return exitCodes.held;
   if (down || summary.unreadable > 0) return exitCodes.sourceDown;
   if (summary.defects > 0) return exitCodes.other;
-  // If something is planned, people's requests are part of it.
+  // If something is planned, that includes people's requests.
   const open = summary.open.filter(({ code }) => code !== requestOpen || summary.operations === 0);
   if (openCount(open) > 0 || summary.unplanned > 0) return exitCodes.recordsRejected;
   return summary.operations > 0 ? exitCodes.changesPending : exitCodes.ok;
 }
 
-/** Plans a customer as a run would; what it learns stays in memory. */
 async function planOne(
   deps: RunDependencies & { reader: SnapshotReader },
   customer: RecordKey,
@@ -205,7 +194,6 @@ async function planOne(
   }
 }
 
-/** A customer with an open operation is not planned before its outcome is known. */
 export async function openFirst({ ledger }: RunDependencies, customer: RecordKey): Promise<Unplanned | undefined> {
   const [first] = await ledger.journal.openOf(customer);
   if (first === undefined) return undefined;
@@ -213,7 +201,7 @@ export async function openFirst({ ledger }: RunDependencies, customer: RecordKey
   return { customer, code: operationOpen, reason: `waits for the outcome of ${endpoint} on ${subject} (${first.id})` };
 }
 
-/** Why a customer could not be planned, from the error. If the ledger itself broke, throws the error again. */
+/** Throws again if the ledger itself broke. */
 export function unplannedBy({ ledger, logger }: RunDependencies, customer: RecordKey, error: unknown): Unplanned {
   if (ledger.broken !== undefined) throw error;
   const failure = failureOf(error);
@@ -222,7 +210,6 @@ export function unplannedBy({ ledger, logger }: RunDependencies, customer: Recor
   return { ...failure, customer, reason };
 }
 
-/** Operations of a plan that limits and policies may hold, and those already asked about; no approved ones. */
 export async function waitsIn(
   { ledger, policies }: RunDependencies,
   knows: CustomerState,

@@ -11,11 +11,7 @@ import type { SnapshotsAhead } from "../../platform/snapshots-ahead.ts";
 import { workInLanes } from "../../base/lanes.ts";
 import type { RunDependencies } from "./request.ts";
 
-/**
- * Links a customer without an enterprise with that on the platform, before a run places anything, and keeps all orders
- * that it shows. Answers whether the platform shows one; undefined if an operation of the customer is open, so that its pass comes first. Throws if the platform cannot be
- * read.
- */
+/** Undefined if an operation is open: then its pass comes first. Throws if the platform cannot be read. */
 async function isThereAlready(
   deps: PlanningDependencies,
   customer: RecordKey,
@@ -31,22 +27,18 @@ async function isThereAlready(
 
 const sample = 64;
 
-/** How many customers are taken from the ledger at once, if the run looks at every one. */
 const page = 200;
 
 interface LookingFirst {
   snapshots: Snapshots;
-  /** Keeps the readings of the first customers for their own passes, if these come next. */
   ahead: SnapshotsAhead | undefined;
   signal: AbortSignal | undefined;
 }
 
 /**
- * Looks for the enterprises of customers that have none in the ledger, before any order is placed. If the platform
- * shows one, its orders may belong to another customer in the CRM now: an earlier ledger may be lost. If none of the
- * first customers has an enterprise, the platform is new to all, and the rest is not looked at ahead. A customer that
- * cannot be read is left to its own pass, which reports this. If the platform shows other enterprises, orders of that
- * customer that may exist wait until it can be read.
+ * Looks for existing enterprises before any order is placed: an earlier ledger may be lost, and their orders may belong
+ * to other customers now. If the first customers have none, the platform is new and the rest is skipped. If others have
+ * one, the orders of an unread customer that may exist wait until it is read.
  */
 export async function lookFirst(deps: RunDependencies, looking: LookingFirst): Promise<void> {
   const { records } = deps.ledger;
@@ -68,7 +60,7 @@ interface Look {
   unread: { customer: RecordKey; why: string }[];
 }
 
-/** Customers that a rebuild left unread stay unchanged. */
+/** Does not change customers that a rebuild left unread. */
 async function keepUnread(ledger: Ledger, unread: Look["unread"]): Promise<void> {
   const begun: UnreadCustomerChange[] = [
     { type: "customer-unread", customer: notLookedAt, why: "", ofAllOrders: false },
@@ -100,7 +92,7 @@ async function lookAtEach(
       if (ledger.broken !== undefined) throw error;
       if (signal?.aborted === true) return;
       const reason = messageOf(error);
-      // Its enterprise may be known now, although its contents are not.
+      // The enterprise may be known although its contents are not.
       if (ledger.state.load(customer).known.link !== undefined) look.found = true;
       else {
         snapshot.failedAhead(error);

@@ -6,7 +6,7 @@ import { formatKey } from "../../crm/keys.ts";
 
 const page = 200;
 
-/** Customers with something to do, in pages, so that memory does not grow with their number. */
+/** In pages, so that memory does not grow with the number of customers. */
 export async function* pendingCustomers(deps: RunDependencies, request: RunRequest): AsyncGenerator<RecordKey[]> {
   const { scope, expected, asked } = request;
   const { ledger } = deps;
@@ -46,17 +46,15 @@ export async function* pendingCustomers(deps: RunDependencies, request: RunReque
   }
 }
 
-/** Shortest pause between two checks for due customers, in milliseconds. */
+/** In milliseconds, between two checks for due customers. */
 const shortestPause = 50;
 
 interface WaitDependencies extends Pick<RunDependencies, "clock" | "settle" | "concurrency"> {
   signal: AbortSignal | undefined;
   attempt(customer: RecordKey): Promise<void>;
-  /** Called once all due customers had their pass. */
   attempted(customers: readonly RecordKey[]): Promise<void>;
 }
 
-/** Customers whose settle time is not over, and until when. */
 export class SettleWait {
   readonly #deps: WaitDependencies;
   /** `until`: epoch milliseconds. */
@@ -74,12 +72,11 @@ export class SettleWait {
     return this.#waiting.size;
   }
 
-  /** Makes a customer wait until an instant; without one, it is due as soon as the run waits. */
   add(customer: RecordKey, until: string = toInstant(this.#deps.clock.now())): void {
     this.#waiting.set(formatKey(customer), { customer, until: Date.parse(until) });
   }
 
-  /** Waits for settle times that end soon, and makes a pass over their customers. */
+  /** Waits at most `settle.maxWaitMs`, and makes passes over due customers. */
   async wait(): Promise<void> {
     const { clock, settle, signal, concurrency } = this.#deps;
     const deadline = clock.monotonic() + settle.maxWaitMs;

@@ -19,7 +19,6 @@ export interface RunDependencies {
   ledger: Ledger;
   platform: Platform;
   sources: readonly Source[];
-  /** Every stream of every configured source, also those that this run does not read. */
   streams: readonly ConfiguredStream[];
   settings: AssumptionSettings;
   settle: SettleSettings;
@@ -29,7 +28,6 @@ export interface RunDependencies {
   clock: Clock;
   random: Randomness;
   logger: Logger;
-  /** Reports how far a phase is, for a terminal. */
   progress: (phase: string, done: number, total: number | undefined) => void;
 }
 
@@ -38,25 +36,21 @@ export interface RunRequest {
   trigger: "schedule" | "hand";
   streams: readonly Stream[];
   limits: LimitsSettings;
-  /** Work on this customer or order only, thoroughly; or on one source's records. */
+  /** Work on this customer or order only, thoroughly, or on one source's records. */
   scope?: { customer?: RecordKey; order?: RecordKey; source?: string; since?: string } | undefined;
-  /** Carry out only people's requests for this customer. */
   asked?: RecordKey | undefined;
-  /** Read the sources first (the usual case). */
   read: boolean;
-  /** Reads of this run that a person accepts, whatever the guards say. */
+  /** Reads that a person accepts although guards doubt them. */
   accepts?: readonly Acceptance[] | undefined;
-  /** Rising shares of the enterprises, in per cent, that go first; the changes of each are read back. */
+  /** The first shares, in per cent. The changes of each are read back. */
   canary?:
     | {
         shares: readonly number[];
-        /** Differences from the sent data in readings of that time and later. */
         differences: (since: string) => AsyncIterable<DifferencesOfCustomer>;
       }
     | undefined;
   expected?: ReadonlyMap<string, { customer: RecordKey } & Omit<Expected, "begun">> | undefined;
   signal?: AbortSignal | undefined;
   header: JsonObject;
-  /** The clock of the command, if the command uses it for more than this run. */
   time?: TrustedClock | undefined;
 }

@@ -7,7 +7,6 @@ import { statementFormats } from "../../report/statement/render.ts";
 import { parseCron } from "../../base/cron.ts";
 import { timeoutMs, webhook } from "../../http/http-settings.ts";
 
-/** A time zone that this machine knows, such as `Europe/Berlin`. */
 export const zoneSchema = z.string().superRefine((zone, context) => {
   try {
     Temporal.PlainDate.from("2026-01-01").toZonedDateTime(zone);
@@ -16,7 +15,6 @@ export const zoneSchema = z.string().superRefine((zone, context) => {
   }
 });
 
-/** `minute hour day-of-month month weekday`. */
 export const cronSchema = z.string().superRefine((text, context) => {
   const cron = parseCron(text);
   if (!cron.ok) context.addIssue(`expected ${cron.error}`);
@@ -49,7 +47,6 @@ const removalsSchema = z.strictObject({
 
 export const usualSpread = "7d";
 
-/** How much may be removed without a person, and when a record missing from a source counts as deleted. */
 export const limitsSettingsSchema = z
   .strictObject({
     removals: removalsSchema
@@ -90,7 +87,6 @@ export const limitsSettingsSchema = z
   })
   .prefault({});
 
-/** How crm-sync settles an operation with an unknown outcome. */
 export const settleSettingsSchema = z
   .strictObject({
     maxWaitMs: z
@@ -132,7 +128,6 @@ export const orderSettingsSchema = z
   })
   .prefault({});
 
-/** How many calls a run may spend on reading back, and the time within which every customer must be read once. */
 const verifyBudgetSchema = z.strictObject({
   calls: z
     .int()
@@ -144,7 +139,6 @@ const verifyBudgetSchema = z.strictObject({
 });
 export type VerifyBudget = z.infer<typeof verifyBudgetSchema>;
 
-/** Rising shares of the enterprises, in per cent, that go first. */
 export const sharesSchema = z
   .array(z.number().gt(0).lt(100))
   .min(1)
@@ -213,7 +207,7 @@ const jobFields = {
     }),
 };
 
-/** A change to a job that ships with the program, or (with `kind`) your own job. */
+/** Changes a shipped job, or with `kind` defines your own. */
 export const jobSettingsSchema = z.strictObject({
   kind: z
     .enum(["sync", "verify", "report", "backup"])
@@ -226,7 +220,6 @@ export type JobSettings = z.infer<typeof jobSettingsSchema>;
 export type LimitsSettings = z.infer<typeof limitsSettingsSchema>;
 export type SettleSettings = z.infer<typeof settleSettingsSchema>;
 
-/** The files kept of a closed period. */
 export const bookSettingsSchema = z
   .strictObject({
     formats: z
@@ -236,7 +229,6 @@ export const bookSettingsSchema = z
   })
   .prefault({});
 
-/** The mail server that alerts are sent through. */
 export const mailSettingsSchema = z
   .strictObject({
     host: z
@@ -274,7 +266,6 @@ export const mailSettingsSchema = z
 
 export type MailSettings = z.infer<typeof mailSettingsSchema>;
 
-/** Where each run keeps the head of the audit log outside the database. */
 export const headPlaceSchema = z.discriminatedUnion("kind", [
   z.strictObject({
     kind: z.literal("file").describe("A line at the end of a file, on another disk or machine."),

@@ -18,7 +18,6 @@ export function scopeOf(deps: Pick<RunDependencies, "sources">, request: Pick<Ru
   return { streams: request.streams, sources: deps.sources.map((source) => source.name) };
 }
 
-/** Answers a Problem if no source has given the record that the run was asked for. */
 async function unknownOf(ledger: Ledger, scope: RunRequest["scope"]): Promise<Problem | undefined> {
   const missing = async (stream: "customers" | "orders", key: RecordKey | undefined): Promise<boolean> =>
     key !== undefined && !(await ledger.records.has(stream, key));
@@ -53,8 +52,7 @@ export async function runSync(deps: RunDependencies, request: RunRequest): Promi
   const inDoubt = open.filter((row) => row.operation.customer.id !== "").map((row) => row.id);
   if (inDoubt.length > 0) logger.info({ run, operations: inDoubt.length }, "operations in doubt are settled");
   const carriedIn = [...inDoubt, ...(await ledger.journal.held())];
-  // If the ledger fails, or another run has taken its lock, all calls that wait for their permit stop, reading calls
-  // too.
+  // If the ledger fails or another run took its lock, all calls that wait for a permit stop.
   const stop = request.signal === undefined ? ledger.failed : AbortSignal.any([request.signal, ledger.failed]);
   ledger.assumptions.refresh();
   const refused = ledger.pause.refused;
@@ -120,7 +118,6 @@ async function finish(deps: RunDependencies, request: RunRequest, ended: Ended):
     states: await ledger.journal.statesOf(run, carriedIn),
   });
   const open = await ledger.journal.open();
-  // The steps after a run also end and remove things by time.
   if (state === "done") await work.time.now({ isFresh: false });
   const summary: RunSummary = {
     run,
@@ -153,7 +150,7 @@ async function finish(deps: RunDependencies, request: RunRequest, ended: Ended):
   return summary;
 }
 
-/** Ends runs whose process died with the state `interrupted`. The run that found them settles their open operations. */
+/** Runs whose process died. The run that found them settles their open operations. */
 export async function endInterruptedRuns(deps: RunDependencies): Promise<string[]> {
   const runs = await deps.ledger.runs.interrupted();
   for (const run of runs) {
@@ -180,26 +177,23 @@ export interface RunSummary {
   balance: Balance;
   sources: StreamTally[];
   customers: SyncRun["customers"];
-  /** Customers for which nothing was applied because the saved plan no longer fits, and the reasons. */
   stale: { customer: string; moved: readonly string[] }[];
   held: WaitingHold[];
   rejected: number;
-  /** The shares of the enterprises that went first; if something is wrong, the run stopped at the last one. */
   canary: readonly CanaryTranche[];
   paused: boolean;
   openOperations: number;
-  /** Every record of the job's streams that is not done when the run ends, also from earlier runs. */
+  /** Every record of the job's streams that is not done, also from earlier runs. */
   open: OpenRecords[];
-  /** Drift in the last readings, by any run. `undone`: what exists twice, or still exists after its removal. */
+  /** Drift in the last readings of any run. `undone`: exists twice, or still exists after its removal. */
   notAsLeft: { differing: number; undone: number };
-  /** The run was asked for a record that no source has given. */
   unknownRecord: Problem | undefined;
-  /** Why the clock was not trusted; then nothing was ended or removed by time. */
+  /** The clock was not trusted, so nothing was ended or removed by time. */
   clock: ClockDoubt | undefined;
   cutOff: string[];
 }
 
-/** The most serious open problem decides the exit code. */
+/** The most serious open problem decides. */
 export function exitCodeOf(summary: RunSummary, failure: unknown): ExitCode {
   if (!summary.balance.adds) return exitCodes.doesNotBalance;
   if (failure instanceof Problem && failure.exitCode === exitCodes.ledgerRefused) return failure.exitCode;
@@ -249,7 +243,7 @@ export function summaryJson(summary: RunSummary): Json {
   };
 }
 
-/** Ends a run that failed, and returns what its caller throws. */
+/** Returns what the caller must throw. */
 export async function endFailed(ledger: Ledger, run: string, error: unknown): Promise<unknown> {
   if (ledger.broken !== undefined) return ledger.broken;
   const exitCode = error instanceof Problem ? error.exitCode : exitCodes.other;

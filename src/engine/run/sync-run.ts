@@ -30,14 +30,12 @@ type Moving = Extract<CustomerAttemptResult, { kind: "finished" }> & { customer:
 
 const tooLittle = "the platform gave too little to do all of it";
 
-/** The phases of one sync run, in the order in which `runSync` calls them. */
 export class SyncRun {
   readonly time: TrustedClock;
   readonly reading: SourceReading;
   readonly gate: LimitsGate;
-  /** Customers whose saved plan no longer fits. */
   readonly stale: RunSummary["stale"] = [];
-  /** `unreadable`: a service gave too little for them. `defects`: this program failed at them. */
+  /** `unreadable`: a reading failed. `defects`: this program failed. */
   readonly customers = {
     worked: 0,
     finished: 0,
@@ -49,10 +47,8 @@ export class SyncRun {
     stale: 0,
   };
   tranches: readonly CanaryTranche[] = [];
-  /** Customers with operations that were or may have been carried out; and why customers are not done. */
   readonly #touched = new Map<string, RecordKey>();
   readonly #troubled = new Map<string, string>();
-  /** Customers for which the platform gave too little, and the reason. */
   readonly #unread = new Map<string, string>();
   planned = 0;
   readonly #deps: RunDependencies;
@@ -127,10 +123,7 @@ export class SyncRun {
     return this.#request.signal?.aborted === true;
   }
 
-  /**
-   * Operations that an earlier program was sending when it ended are in doubt from now on, however this run ends.
-   * Numbers whose E9 answer was lost are spent: the gap is recorded, and nothing waits for it.
-   */
+  /** What an earlier process was sending is now in doubt. If an E9 answer was lost, its numbers are lost. */
   async markInterrupted(): Promise<void> {
     for (const row of await this.#deps.ledger.journal.open()) {
       if (row.operation.customer.id === "") {
@@ -165,7 +158,7 @@ export class SyncRun {
     this.#count(customer, await this.#attempt(customer, this.gate.attemptedAnew(customer)));
   }
 
-  /** Makes a pass over every customer with something to do. A customer that only waits for the disk frees its lane. */
+  /** A customer that only waits for the disk frees its lane. */
   async applyAll(): Promise<void> {
     const { canary, signal, asked } = this.#request;
     if (asked === undefined) await lookFirst(this.#deps, this.#looking);
@@ -248,7 +241,7 @@ export class SyncRun {
     this.#note(customer, result);
     switch (result.kind) {
       case "finished":
-        // A saved plan does not contain the purchase that follows the removal: the next run plans it.
+        // A saved plan lacks the purchase that follows the removal: the next run plans it.
         if (((result.moving ?? []).length > 0 || result.keeps === true) && this.#request.expected === undefined)
           this.#moving.set(key, { ...result, customer });
         else this.customers[countedAs(result.short)] += 1;
@@ -274,7 +267,6 @@ export class SyncRun {
     }
   }
 
-  /** Notes the facts by which a canary share is judged. */
   #note(customer: RecordKey, result: CustomerAttemptResult): void {
     const key = formatKey(customer);
     this.#troubled.delete(key);
@@ -288,7 +280,7 @@ export class SyncRun {
     if (trouble !== undefined) this.#troubled.set(key, trouble);
   }
 
-  /** Makes changed records that this run did not reach wait, so that every record has an outcome. */
+  /** Every record needs an outcome, so changed records that this run did not reach wait. */
   async deferUntouched(state: RunState): Promise<void> {
     if (this.#deps.ledger.broken !== undefined) return;
     const { ledger } = this.#deps;

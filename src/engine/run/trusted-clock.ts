@@ -11,18 +11,15 @@ import type { RunDependencies } from "./request.ts";
 
 type Dependencies = Pick<RunDependencies, "ledger" | "clock" | "platform" | "settings">;
 
-/** An id that belongs to nobody, so that a service answers without showing anybody's data. */
 const nobody = "crm-sync-time";
 
 /** Compares this computer's clock with the services and the ledger, for one command. */
 export class TrustedClock {
   readonly #deps: Dependencies;
   readonly #since: number;
-  /** By service: resolves once the service answered or could not be reached. */
   readonly #asked = new Map<string, Promise<void>>();
   #kept = 0;
   #doubt: ClockDoubt | undefined;
-  /** A service could not be reached for the time. */
   #isServiceDown = false;
 
   constructor(deps: Dependencies) {
@@ -30,19 +27,19 @@ export class TrustedClock {
     this.#since = deps.clock.monotonic();
   }
 
-  /** Why the clock was not trusted when somebody asked; undefined if it always was. */
+  /** Why the clock was not trusted. Undefined: it always was. */
   get doubt(): ClockDoubt | undefined {
     return this.#doubt;
   }
 
-  /** Now, or undefined if the clock is not trusted. `isFresh`: times that the ledger keeps do not count. */
+  /** Undefined if the clock is not trusted. `isFresh`: times recorded in the ledger do not count. */
   async now({ isFresh }: { isFresh: boolean }): Promise<TrustedTime | undefined> {
     const { newest, kept } = this.#deps.ledger.time.known;
     if (isFresh || !this.#isYoung(kept)) await this.#ask(1);
     return await this.#judge({ newest, kept: isFresh ? [] : kept });
   }
 
-  /** Now by this computer and the services that it asks, whatever the ledger says. */
+  /** By this computer and the services alone, without the ledger. */
   async agreed(): Promise<TrustedTime | undefined> {
     await this.#ask(2);
     return await this.#judge({ newest: 0, kept: [] });
@@ -51,7 +48,7 @@ export class TrustedClock {
   async #judge(known: Pick<ClockEvidence, "newest" | "kept">): Promise<TrustedTime | undefined> {
     const judged = (): TrustedTime | ClockDoubt =>
       TrustedTime.judge({ now: this.#deps.clock.now(), read: this.#heard(), ...known });
-    // If the times differ, either may be wrong, or one was heard too long ago.
+    // Either time may be wrong, or was heard too long ago.
     if (!(judged() instanceof TrustedTime)) await this.#ask(2);
     const found = judged();
     const agreed = found instanceof TrustedTime ? found : undefined;
@@ -63,7 +60,7 @@ export class TrustedClock {
     return agreed;
   }
 
-  /** Keeps the services' times once one more service has answered, or once they agree. */
+  /** Records the services' times when one more service answered, or when they agree. */
   async #keep(agreed: TrustedTime | undefined): Promise<void> {
     const heard = this.#heard();
     const known = heard.length + (agreed === undefined ? 0 : 1);
@@ -72,7 +69,6 @@ export class TrustedClock {
     this.#kept = known;
   }
 
-  /** The services' times since this command began, advanced by the time passed since. */
   #heard(): (ServiceTime & { isSure: boolean })[] {
     const { clock, platform } = this.#deps;
     const { orderService, memberCenter } = platform.state();
@@ -84,7 +80,7 @@ export class TrustedClock {
     );
   }
 
-  /** Whether both clocks of this computer counted the same time since: no suspend happened, and nobody set them. */
+  /** Both clocks counted the same time: no suspend, and nobody set them. */
   #isSure({ readAt, now }: HeardTime): boolean {
     const { clock } = this.#deps;
     return Math.abs(clock.now() - now - (clock.monotonic() - readAt)) <= toleranceMs;
@@ -95,7 +91,6 @@ export class TrustedClock {
     return kept.some(({ time }) => Math.abs(now - time) <= keptForMs);
   }
 
-  /** Asks services, each once, until enough of them have answered with their time. */
   async #ask(enough: number): Promise<void> {
     const { orderService, memberCenter } = this.#deps.platform;
     const channelCode = this.#deps.settings.channelCode ?? nobody;

@@ -17,11 +17,9 @@ import type { WaitsInPlan } from "./limits-gate.ts";
 import { openFirst, unplannedBy, waitsIn, type Unplanned } from "./plan-run.ts";
 import type { RunDependencies, RunRequest } from "./request.ts";
 
-/** The undo of a run: its steps, newest first, and the plan of each customer that has something to do. */
 export interface UndoSummary {
   run: string;
   undone: string;
-  /** Says which run makes the undone changes again. */
   again: string;
   steps: UndoStep[];
   plans: readonly ({ plan: CustomerPlan } & WaitsInPlan)[];
@@ -31,7 +29,7 @@ export interface UndoSummary {
 
 type Planned = ({ plan: CustomerPlan; steps: readonly UndoStep[] } & WaitsInPlan) | Unplanned;
 
-/** Plans the undo of a run without a writing call. `save` keeps the plan before this planning run ends. */
+/** Makes no writing call. `save` keeps the plan before this run ends. */
 export async function planUndoRun(
   deps: RunDependencies,
   request: Pick<RunRequest, "header" | "signal"> & { undone: Pick<RunFacts, "id" | "job" | "kind" | "header"> },
@@ -54,7 +52,6 @@ export async function planUndoRun(
       customer,
       ...(await planOne({ ...deps, reader }, customer, undone.id, signal)),
     });
-    // The pool of asset numbers has no customer.
     const own = [...customers.values()].filter(({ id }) => id !== "");
     for await (const one of inOrder(own, deps.concurrency, plan)) planned.push(one);
     const steps = new Map(
@@ -96,7 +93,7 @@ function againText({ job, kind, header }: Pick<RunFacts, "job" | "kind" | "heade
   return `the next ${named} does it again unless the CRM changes`;
 }
 
-/** Customers that could not be planned come first, then operations to send, then steps without an operation. */
+/** Unplanned customers come first, then operations to send, then steps without an operation. */
 function exitCodeOf(steps: readonly UndoStep[], plans: number, unplanned: readonly Unplanned[]): ExitCode {
   if (unplanned.some(({ code }) => code === operationOpen)) return exitCodes.unknown;
   if (unplanned.some(({ of }) => of === "service")) return exitCodes.sourceDown;
@@ -106,7 +103,6 @@ function exitCodeOf(steps: readonly UndoStep[], plans: number, unplanned: readon
   return steps.every(({ note }) => note !== undefined) ? exitCodes.ok : exitCodes.recordsRejected;
 }
 
-/** A step of a customer that could not be planned, or of the number pool, which has no customer. */
 function unplannedStep({ id, operation }: JournalRow, waits: string | undefined): UndoStep {
   const { reversal } = typeOf(operation);
   const { endpoint, subject } = operation;

@@ -18,7 +18,6 @@ import { toldOf, type DifferencesOfCustomer } from "./canary.ts";
 import { TrustedClock } from "./trusted-clock.ts";
 import { readBack, type ReadBack } from "./verify.ts";
 
-/** How many findings the summary names; the reconciliation report has all of them. */
 const mostNamed = 5;
 const keptTogether = 100;
 
@@ -26,30 +25,24 @@ export interface VerifySummary extends ReadBack {
   run: string;
   state: RunState;
   exitCode: ExitCode;
-  /** How many things are missing, differ, show twice or still show, and the first few. */
   findings: { counts: Record<Finding, number>; first: string[] };
   differences: Record<DriftClass, number>;
-  /** How far readings have come, if a budget sets the time within which all customers must be read. */
   coverage: Coverage | undefined;
   open: OpenRecords[];
-  /** Operations whose outcome is open, and holds that wait for a decision, from any run. */
   waiting: { operations: number; holds: number };
   rejected: number;
-  /** Why the clock was not trusted; then nothing was ended or removed by time. */
   clock: ClockDoubt | undefined;
 }
 
 type VerifyRequest = Pick<RunRequest, "job" | "trigger" | "streams" | "signal" | "header" | "time"> & {
   budget?: VerifyBudget | undefined;
-  /** Differences from the sent data in readings of that time and later. */
   differences: (since: string) => AsyncIterable<DifferencesOfCustomer>;
 };
 
 /**
- * The verify job: reads back and keeps the platform's data of linked customers, then compares it with the sent data
- * (`differences`). A difference is kept until a full reading no longer shows it. The job makes no writing call. It ends
- * with 3 if there are findings, also of other runs, or if the budget is too small for its time. An open operation or a
- * hold gives its own, more serious exit code.
+ * Reads back linked customers and compares them with what we sent. A difference stays until a full reading no longer
+ * shows it. Makes no writing call. Ends with 3 if there are findings, also of other runs, or if the budget is too
+ * small. An open operation or a hold has a more serious code.
  */
 export async function runVerify(given: RunDependencies, request: VerifyRequest): Promise<VerifySummary> {
   const deps = { ...given, platform: readingPlatform(given.platform) };
@@ -130,13 +123,12 @@ function emptySummary(run: string): VerifySummary {
   };
 }
 
-/** Since when readings are compared: those of this run, or all readings if the last run did not finish. */
 async function comparedSince({ ledger, clock }: RunDependencies, job: string): Promise<string> {
   const last = (await ledger.runs.lastByJob()).get(job);
   return last !== undefined && last.state !== "done" ? "" : toInstant(clock.now());
 }
 
-/** Ignored classes are not kept. Answers by licence type for how many ms at most a purchase did not show at all. */
+/** Ignored classes are not recorded. Returns for how many ms at most a purchase did not show, by licence type. */
 async function keepDifferences(
   { ledger, policies }: Pick<RunDependencies, "ledger" | "policies">,
   found: AsyncIterable<DifferencesOfCustomer>,
@@ -155,7 +147,7 @@ async function keepDifferences(
   return unshown;
 }
 
-/** Types that the settings call visible, but of which nothing shows a settle time after the purchase (A43). */
+/** The settings call these types visible, but nothing of them shows a settle time after the purchase (A43). */
 function metByTypes(
   { settings, settle }: Pick<RunDependencies, "settings" | "settle">,
   unshown: ReadonlyMap<string, number>,
@@ -167,7 +159,6 @@ function metByTypes(
   });
 }
 
-/** Customers with drift to repair that readings showed for long enough: the next run looks at them. */
 async function wakeRepairs({ ledger, policies, settle }: RunDependencies): Promise<void> {
   const classes = (["missing", "extra", "different"] as const).filter((name) =>
     ["ask", "apply"].includes(policies.drift[name]),
@@ -205,7 +196,6 @@ export function findingCount(findings: VerifySummary["findings"]): number {
   return Object.values(findings.counts).reduce((sum, count) => sum + count, 0);
 }
 
-/** The most serious open problem when it ends, also of other runs. */
 function exitOf(summary: VerifySummary): ExitCode {
   if (summary.waiting.operations > 0) return exitCodes.unknown;
   if (summary.waiting.holds > 0) return exitCodes.held;

@@ -24,11 +24,7 @@ export interface Verified extends ShownOfCustomer {
   members: number;
 }
 
-/**
- * Reads everything that the platform shows of one customer, as observations to keep, without a writing call. Rejects if
- * a reading failed: then nothing is kept, and the earlier observations stay with their age. For people it keeps the
- * names of fields that differ, never their values. The function is in one piece: one row for each kind of thing.
- */
+/** Makes no writing call. Throws if a reading failed: then nothing is recorded. Records no values of people. */
 export async function verifyCustomer(
   { ledger, reader }: { ledger: Ledger; reader: SnapshotReader },
   { customer, link }: LinkedCustomer,
@@ -83,14 +79,13 @@ export async function verifyCustomer(
   return { customer, link, assets, products, members: members.filter(({ deleted }) => !deleted).length, changes };
 }
 
-/** Gives the names of the fields that M5 shows of a person differently from what was sent last. */
 async function differingFields(ledger: Ledger, customer: RecordKey): Promise<(member: ObservedMember) => string[]> {
   const resources = handedIn().resources.flatMap(({ differing }) => differing ?? []);
   const all = await Promise.all(resources.map(async (differing) => await differing(ledger, customer)));
   return (member) => all.flatMap((fieldsOf) => fieldsOf(member));
 }
 
-/** Shown things by name. Others of the same name, such as an old form, are listed with the first. */
+/** By name. Further rows of a name, such as an old form, are listed with the first. */
 function together<Row extends { id: string }>(
   rows: readonly Row[],
   nameOf: (row: Row) => string,
@@ -145,11 +140,9 @@ const page = 200;
 
 const keptTogether = 100;
 
-/** How many customers were read back, and how much the platform showed of them. */
 export interface ReadBack {
   customers: number;
   failed: number;
-  /** Customers with an answer that cannot be believed, and customers at which this program failed. */
   unclear: number;
   defects: number;
   assets: number;
@@ -157,7 +150,7 @@ export interface ReadBack {
   members: number;
 }
 
-/** Reads linked customers back, the oldest reading first, as far as a budget of calls goes, but at least one. */
+/** The oldest reading first, within a budget of calls, but at least one customer. */
 export async function readBack(
   deps: RunDependencies,
   request: Pick<RunRequest, "signal"> & { calls?: number | undefined },
@@ -175,7 +168,7 @@ export async function readBack(
       await keeping.add(verified);
     } catch (error) {
       if (ledger.broken !== undefined) throw error;
-      // A call that a person's stop ended says nothing about the service.
+      // The call ended by a person's stop says nothing about the service.
       if (stopped()) return;
       await keeping.failed(customer.customer, error);
     }
@@ -195,7 +188,7 @@ export async function readBack(
   }
 }
 
-/** E3 for each channel code, M5 for each page of members, M6, E8 and M8, and M7 of each asset. */
+/** E3 per channel code, M5 per page, M6, E8, M8, and M7 per asset. */
 function callsFor(
   settings: RunDependencies["settings"],
   { assets, members }: Pick<Verified, "assets" | "members">,
@@ -203,7 +196,6 @@ function callsFor(
   return channelCodesOf(settings).length + Math.max(1, Math.ceil(members / settings.staffPage.size)) + 3 + assets;
 }
 
-/** The expected and actual cost of reading customers back, against the budget of a run. */
 class CallBudget {
   readonly #ledger: Ledger;
   readonly #calls: number;
@@ -217,7 +209,7 @@ class CallBudget {
     this.#settings = of.settings;
   }
 
-  /** The customers that fit, in order. The first always fits, so that each customer has its turn in the end. */
+  /** The first customer always fits, so that each has its turn. */
   async *within(pages: AsyncIterable<LinkedCustomer[]>): AsyncGenerator<LinkedCustomer[], void, void> {
     if (this.#calls === Number.POSITIVE_INFINITY) {
       yield* pages;
@@ -243,9 +235,8 @@ class CallBudget {
   }
 }
 
-/** The linked customers in pages: those never read back first, then the oldest reading first. */
 async function* oldestFirst({ state }: Ledger, start: string): AsyncGenerator<LinkedCustomer[], void, void> {
-  // If the clock was set back, some readings have times in the future. They are found before any is added.
+  // After the clock was set back, some readings have future times. They are found before new ones exist.
   const ahead: LinkedCustomer[] = [];
   if (((await state.read((rows) => rows.enterprise.readings.newest())) ?? "") >= start)
     for await (const page of readBefore(state, { customer: nobody, seenAt: start }, "9999")) ahead.push(...page);
@@ -276,12 +267,11 @@ async function* readBefore(
 
 const countedAs = { service: "failed", data: "unclear", program: "defects" } as const;
 
-/** Keeps the observations of several customers with one flush of the disk: no call depends on them. */
+/** Records several customers with one flush of the disk: no call depends on them. */
 class Keeping {
   readonly #deps: Pick<RunDependencies, "ledger" | "logger">;
   readonly #summary: ReadBack;
   readonly #waiting: Verified[] = [];
-  /** Customers whose link has changed meanwhile, so their observations were not kept. */
   readonly linkedOtherwise: LinkedCustomer[] = [];
 
   constructor(deps: Pick<RunDependencies, "ledger" | "logger">, summary: ReadBack) {
@@ -313,7 +303,7 @@ class Keeping {
     if (of === "program") logger.error({ ...named, stack: stackOf(error) }, "defect");
   }
 
-  /** If observations cannot be kept together, each customer's are kept alone, so that only the faulty one fails. */
+  /** If recording them together fails, each is recorded alone, so that only the faulty one fails. */
   async #keep(read: readonly Verified[]): Promise<void> {
     const { ledger } = this.#deps;
     try {

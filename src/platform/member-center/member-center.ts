@@ -17,17 +17,13 @@ import type { ServiceClient } from "../../http/client.ts";
 import { type OfEnterprise, type ReadCall, type WriteCall, ReadFailure, sending } from "../call.ts";
 
 export interface MemberCenterOptions {
-  /** Number of the first page of M5 and rows per page. */
   staffPage: { base: number; size: number };
 }
 
-/**
- * The member-center over one client. Writes make one attempt and say what became of it; reads give data or reject with
- * ReadFailure, never an empty list. In one piece: a table of ten endpoints.
- */
+/** Writes make one attempt and return its outcome. Reads throw ReadFailure, never return an empty list instead. */
 export function createMemberCenter(client: ServiceClient, options: MemberCenterOptions) {
   return {
-    /** M1: adds at most 100 staff. `partial` (60027) says who was added and who was not. */
+    /** Adds at most 100 people. `partial` (60027) says who was added. */
     addStaff: (enterpriseGlobalId: string, body: AddStaffRequest, call: WriteCall) =>
       client.write({
         endpoint: "M1",
@@ -35,7 +31,7 @@ export function createMemberCenter(client: ServiceClient, options: MemberCenterO
         schema: staffAddedSchema,
         ...sending(call, body),
       }),
-    /** M2: sets name, department, note and mobile of a staff member; all known fields have to be sent (A41). */
+    /** Sets name, department, note and mobile number. All known fields must be sent (A41). */
     editStaff: (enterpriseGlobalId: string, memberGlobalId: string, body: EditStaffRequest, call: WriteCall) =>
       client.write({
         endpoint: "M2",
@@ -43,7 +39,7 @@ export function createMemberCenter(client: ServiceClient, options: MemberCenterO
         schema: noDataSchema,
         ...sending(call, body),
       }),
-    /** M3: sets a new password. Never sent again by itself (A3). */
+    /** Sets a new password. Never sent again without a person (A3). */
     resetPassword: (enterpriseGlobalId: string, memberGlobalId: string, body: ResetPasswordRequest, call: WriteCall) =>
       client.write({
         endpoint: "M3",
@@ -51,19 +47,18 @@ export function createMemberCenter(client: ServiceClient, options: MemberCenterO
         schema: noDataSchema,
         ...sending(call, body),
       }),
-    /** M4: deletes a staff member; `already` where there is none (60002, A36). It has neither body nor Content-Type. */
+    /** Deletes a person. `already`: no such person (60002, A36). Sends neither body nor Content-Type. */
     deleteStaff(enterpriseGlobalId: string, memberGlobalId: string, call: WriteCall) {
       const { body: _body, ...bare } = call;
       const target = { enterpriseGlobalId, memberGlobalId };
       return client.write({ endpoint: "M4", target, schema: noDataSchema, ...bare });
     },
-    /** M5: all pages of the staff list, proven complete (A27); else it rejects with an `incomplete` ReadFailure. */
+    /** All pages, proven complete (A27). Otherwise throws an `incomplete` ReadFailure. */
     listStaff: (enterpriseGlobalId: string, call: ReadCall) =>
       listStaff(client, options.staffPage, enterpriseGlobalId, call),
-    /** M6: all asset numbers of an enterprise and who holds them. */
     listAssetNumbers: (enterpriseGlobalId: string, call: ReadCall) =>
       client.read({ endpoint: "M6", target: { enterpriseGlobalId }, schema: assetNumberRowsSchema, ...call }),
-    /** M7: products and packages of an asset, by its id (not its number). */
+    /** Products and packages of an asset, by its id (not its number). */
     listAssetContents: (assetId: string, { enterpriseGlobalId, ...call }: ReadCall & OfEnterprise) =>
       client.read({
         endpoint: "M7",
@@ -72,10 +67,10 @@ export function createMemberCenter(client: ServiceClient, options: MemberCenterO
         schema: assetContentsSchema,
         ...call,
       }),
-    /** M8: the borrowed locks of an enterprise and who borrowed them, not which assets went into them. */
+    /** The borrowed locks and their borrowers, but not the lent assets. */
     listBorrowedLocks: (enterpriseGlobalId: string, call: ReadCall) =>
       client.read({ endpoint: "M8", target: { enterpriseGlobalId }, schema: borrowedLocksSchema, ...call }),
-    /** M9: takes asset numbers from a staff member and gives others; both lists are sent, [] for none. */
+    /** Revokes asset numbers and assigns others. Both lists are always sent. */
     configureAssets: (
       memberGlobalId: string,
       body: ConfigureAssetsRequest,
@@ -88,7 +83,6 @@ export function createMemberCenter(client: ServiceClient, options: MemberCenterO
         schema: noDataSchema,
         ...sending(call, body),
       }),
-    /** M10: lends assets (by id) into a borrowed lock (by number). */
     borrow: (memberGlobalId: string, body: BorrowRequest, { enterpriseGlobalId, ...call }: WriteCall & OfEnterprise) =>
       client.write({
         endpoint: "M10",
@@ -101,13 +95,11 @@ export function createMemberCenter(client: ServiceClient, options: MemberCenterO
 }
 export type MemberCenter = ReturnType<typeof createMemberCenter>;
 
-/** A list that goes on for longer than this is no staff list. */
 const mostPages = 10_000;
 
 /**
- * Reads every page of M5 and proves that they are the whole list: each page is the one asked for, the total stays the
- * same, and the rows are as many as the total and as many as the distinct globalIds (A27). Anything else rejects with
- * an `incomplete` ReadFailure: a short list would look like staff that left.
+ * Throws an `incomplete` ReadFailure unless the list is complete: requested pages, one total, and as many distinct
+ * people (A27). In a short list people would seem to have left.
  */
 export async function listStaff(
   client: ServiceClient,

@@ -22,14 +22,10 @@ import { type ReadCall, type WriteCall, type WriteOutcome, sending } from "../ca
 
 export interface OrderServiceOptions {
   appKey: string;
-  /** First digits that E9 may hand out. */
   assetFirstDigits: readonly string[];
 }
 
-/**
- * The order service over one client. Writes make one attempt and say what became of it; reads give data or reject with
- * ReadFailure. In one piece: a table of nine endpoints.
- */
+/** Writes make one attempt and return its outcome. Reads return data or throw ReadFailure. */
 export function createOrderService(client: ServiceClient, options: OrderServiceOptions) {
   async function switchLocks(
     endpoint: "E6" | "E7",
@@ -44,19 +40,13 @@ export function createOrderService(client: ServiceClient, options: OrderServiceO
   }
 
   return {
-    /** E1: binds a customer to an enterprise. Not idempotent: E3 first (A10). */
+    /** Binds a customer to an enterprise. Non-repeatable: call E3 first (A10). */
     bindEnterprise: (body: BindEnterpriseRequest, call: WriteCall) =>
       client.write({ endpoint: "E1", target: {}, schema: platformCustomerSchema, ...sending(call, body) }),
-    /**
-     * E2: creates an enterprise, its default and its industry customer, an administrator and a staff member. It gives no
-     * customerId: E3 does.
-     */
+    /** Also creates the default and industry customer, an administrator and a person. Only E3 gives the customerId. */
     createEnterprise: (body: CreateEnterpriseRequest, call: WriteCall) =>
       client.write({ endpoint: "E2", target: {}, schema: enterpriseCreatedSchema, ...sending(call, body) }),
-    /**
-     * E3: the customers of a channel customer number; `Y` shows the default ones only. [] means that there is none; what
-     * null means is a setting (A13).
-     */
+    /** `Y`: only default customers. [] means none. A setting says what null means (A13). */
     findCustomers: (channelCode: string, channelCustomerId: string, defaultCustomer: "Y" | "N", call: ReadCall) =>
       client.read({
         endpoint: "E3",
@@ -65,13 +55,10 @@ export function createOrderService(client: ServiceClient, options: OrderServiceO
         schema: platformCustomersSchema,
         ...call,
       }),
-    /** E4: sets name, branch and address. Nothing reads them back (A14). */
+    /** Sets name, branch and address. No reading shows them (A14). */
     updateEnterprise: (body: UpdateEnterpriseRequest, call: WriteCall) =>
       client.write({ endpoint: "E4", target: {}, schema: noDataSchema, ...sending(call, body) }),
-    /**
-     * E5: places the order records of one call. The results are tied to them by `matchBySequence`, which is the
-     * caller's.
-     */
+    /** Places orders. The caller relates results to orders with `matchBySequence`. */
     placeOrders: (body: BatchOrderRequest, call: WriteCall) =>
       client.write<BatchOrderResult[]>({
         endpoint: "E5",
@@ -80,21 +67,15 @@ export function createOrderService(client: ServiceClient, options: OrderServiceO
         schema: body.syncMode === "async" ? takenLaterSchema : batchOrderResultsSchema,
         ...sending(call, body),
       }),
-    /**
-     * E6: disables locks. `done` says that each lock has its own status, see `otherLocks`. Not sent where one of them
-     * is not eligible.
-     */
+    /** Each lock has its own status within `done`, see `otherLocks`. Not sent if a lock is ineligible. */
     lockAssets: (locks: readonly LockTarget[], operatorIdentity: string, call: WriteCall) =>
       switchLocks("E6", locks, operatorIdentity, call),
-    /** E7: enables locks, as E6 disables them. */
     unlockAssets: (locks: readonly LockTarget[], operatorIdentity: string, call: WriteCall) =>
       switchLocks("E7", locks, operatorIdentity, call),
-    /** E8: the virtual (cloud) assets of an enterprise; physical ones are not shown. */
+    /** The virtual (cloud) assets of an enterprise. Physical ones are left out. */
     listVirtualAssets: (enterpriseGlobalId: string, call: ReadCall) =>
       client.read({ endpoint: "E8", target: { enterpriseGlobalId }, schema: virtualAssetsSchema, ...call }),
-    /**
-     * E9: takes asset numbers for good: as many as asked for, distinct, of 10 digits, or the outcome is unknown (A25).
-     */
+    /** For good. Unless exactly `size` distinct numbers of 10 digits come, the outcome is unknown (A25). */
     takeAssetNumbers: (size: number, call: WriteCall) =>
       client.write({
         endpoint: "E9",
