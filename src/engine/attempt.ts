@@ -38,7 +38,7 @@ export const restless = {
 export const operationOpen = "operation.open";
 export const customersNotShown = "enterprise.customers-not-shown";
 
-/** Why a part of a customer was not done. A text counts against the share of a canary. */
+/** Why a part of a customer was not done. If it has a text, it stops a canary: the share counts as gone wrong. */
 export const shortfalls = {
   unread: undefined,
   unreached: "the service could not be reached",
@@ -89,7 +89,7 @@ export const stopReasons = {
   unknown: "the outcome of an earlier operation is not known",
   parked: "an earlier operation waits for a person",
   aborted: "the run was stopped",
-  stale: "the saved plan no longer fits",
+  stale: "what was planned changed before it was done",
   paused: "crm-sync is paused",
 } as const;
 export type StopReason = keyof typeof stopReasons;

@@ -219,7 +219,7 @@ class CustomerAttemptRun {
       if (isFound) return await this.#stop("parked");
       return this.#isOnlyOutcomes ? this.#finishAhead() : await this.#finish(whole);
     }
-    // Before the first call: for an undo only this makes the next run follow the CRM again.
+    // An undo keeps its outcomes before it sends. If it dies, its records are pending, and the next run follows the CRM.
     if (isOfUndo(this.#attempt)) await deps.ledger.records.setOutcomes(runId, progress.outcomes.all);
     const amended = new Set<string>();
     for (const operation of next) {
@@ -378,12 +378,9 @@ class CustomerAttemptRun {
   }
 
   async #deferAll({ code, reason }: Omit<Why, "again">): Promise<void> {
-    const why = { code, reason, again: true };
-    let pending = deferredOf(this.#knows.held, why);
-    if (pending.length === 0) {
-      await this.#deps.ledger.records.markPending({ customer: this.#customer });
-      pending = deferredOf(this.#knows.held, why);
-    }
+    const pending = deferredOf(this.#knows.held, { code, reason, again: true });
+    // Only an operation brought this pass here: the next run makes another one.
+    if (pending.length === 0) await this.#deps.ledger.records.markPending({ customer: this.#customer });
     await this.#dropStored(`not attempted: ${reason}`);
     await this.#deps.ledger.records.setOutcomes(this.#attempt.runId, pending);
   }

@@ -19,8 +19,9 @@ export type Permit = Required<Pick<WriteCall, "beforeSending" | "recorded">>;
 
 /**
  * One attempt in this order: permit, intent, first byte, outcome. Without a permit `record` gets no id, and nothing was
- * written or sent. The permit returns once the outcome is in the writer's queue, ahead of the next intent. So at most
- * `callsAtOnce` operations are `sending` on disk.
+ * written or sent. The permit returns once `record` has begun: nearly always the outcome is then in the writer's queue,
+ * ahead of the next intent, and at most `callsAtOnce` operations are `sending` on disk. Evidence against an assumption
+ * is committed before its outcome.
  */
 export async function sendOnce<Sent, Recorded>(
   intend: (acceptedUntil: number | undefined) => Promise<string>,

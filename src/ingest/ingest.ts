@@ -291,7 +291,7 @@ class StreamReading {
     this.#isTaken = true;
     const unclear = new Map([...suspects].filter(([, { code }]) => code === "line-may-have-moved"));
     const waiting = suspects.size - unclear.size <= this.#accepted.ids ? unclear : suspects;
-    // Suspects first: after a kill the other rows are read again, so no suspect gets through once its twin changed.
+    // Suspects go first. If the process dies in between, a suspect is already kept back when its twin changes.
     for (const isFirst of [true, false])
       for (const rows of staged.pages())
         await this.#take(

@@ -131,11 +131,10 @@ async function takingBlockedBy(ledger: Ledger, streams: readonly ConfiguredStrea
   const doubts: string[] = [];
   for (const stream of streams) {
     const name = `${stream.source}/${stream.stream}`;
-    const doubt = doubtOf(name, await ledger.records.lastRead(stream.source, stream.stream));
-    if (doubt !== undefined)
-      doubts.push(
-        `${doubt}; ${cureOf(name, stream.job, doubt.endsWith("was never read") ? "reads it" : "reads it again")}`,
-      );
+    const last = await ledger.records.lastRead(stream.source, stream.stream);
+    const doubt = doubtOf(name, last);
+    const cure = cureOf(name, stream.job, last === undefined ? "reads it" : "reads it again");
+    if (doubt !== undefined) doubts.push(`${doubt}; ${cure}`);
   }
   const [first, ...others] = doubts;
   if (first === undefined) return undefined;

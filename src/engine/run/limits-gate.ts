@@ -145,6 +145,7 @@ export class LimitsGate {
       if (!this.#again.delete(key)) continue;
       this.#destructive.delete(key);
       await this.#leave(customer, "left to the next run");
+      this.#deps.count(customer, { kind: "stopped", reason: "stale" });
     }
   }
 }

@@ -158,7 +158,7 @@ export class SyncRun {
     this.#count(customer, await this.#attempt(customer, this.gate.attemptedAnew(customer)));
   }
 
-  /** A customer that only waits for the disk frees its lane. */
+  /** Looks for existing enterprises, then works on all customers with something to do, in shares if asked. */
   async applyAll(): Promise<void> {
     const { canary, signal, asked } = this.#request;
     if (asked === undefined) await lookFirst(this.#deps, this.#looking);

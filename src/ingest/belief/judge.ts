@@ -164,7 +164,7 @@ export class ReadJudge {
     this.#ofPage.add(name);
     const isCounted = suspect.code !== "line-may-have-moved";
     if (isCounted) this.#alike += 1;
-    // Beyond the limit all are doubted or all are accepted, so later ones need not be listed.
+    // Above the limit the whole read is doubted or accepted, so the others need no names.
     if (!isCounted || this.#alike <= this.#limit) this.#suspects.set(name, suspect);
   }
 

@@ -152,6 +152,7 @@ export class WorkTables {
   }
 }
 
+// The first condition of each operation is the one of its partial index.
 const pendingIn: readonly (readonly [from: string, where: string])[] = [
   ["record", "pending = 1 and state <> 'quarantined'"],
   ["operation", "state in ('sending', 'unknown', 'parked') and state <> 'parked' and customer_id <> ''"],

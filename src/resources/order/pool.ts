@@ -101,7 +101,7 @@ export class NumberPool implements AssetNumbers {
     keep(fixed);
     const [number] = clashing;
     if (number === undefined) return { lacking };
-    const reason = `the CRM gives this order the asset number ${number}, which belongs to another licence already`;
+    const reason = `the CRM gives this order the asset number ${number}, which belongs to another licence or cannot be used again`;
     return { lacking: 0, problem: { code: "asset.number-taken", reason } };
   }
 

@@ -219,7 +219,7 @@ export class AssetNumberRows {
     return { lacking, clashing, fixed };
   }
 
-  /** False if an operation of its order is in doubt. No unit ever had the number. */
+  /** Ends a number as if no unit ever had it. False if an operation of its order is in doubt. */
   #free(number: string, at: string): boolean {
     const changed = this.#sql.change("free", [at, number]);
     return changed > 0;
