@@ -173,7 +173,7 @@ async function freeze(
   for (const kind of closedKinds)
     for (const format of formatsOf(application)) {
       const asked = `${kind}-${period.label}.${format}`;
-      for await (const { file, chunks } of filesOf(inquiry.statement(kind, request, format, asked, sign)))
+      for await (const { file, chunks } of filesOf(inquiry.statement(kind, request, format, sign)))
         files.push({ name: fileNameOf(asked, file), kind, format, ...(await frozen.keep(chunks)) });
     }
   return files;
@@ -255,7 +255,7 @@ async function computedAnew(
         }
         // What counted as equal then: the configuration may say otherwise by now.
         const request = { ...asked, tolerances: await toleratedIn(await frozen.read(file)) };
-        for await (const { chunks } of filesOf(then.statement(kind, request, comparedFormat, file.name))) {
+        for await (const { chunks } of filesOf(then.statement(kind, request, comparedFormat))) {
           const found = await firstDifference(await frozen.read(file), chunks);
           if (found === "another version")
             notCompared.push({ kind, why: "another version of the program makes other columns of it" });

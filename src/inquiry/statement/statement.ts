@@ -52,8 +52,7 @@ export const statements = {
 export type StatementKind = keyof typeof statements;
 
 /**
- * A statement as the chunks of its files: the same ledger and request give the same bytes. `name` is the name of the
- * file without a folder; `sign` signs the head of the audit log that is printed on it. Throws a usage Problem where
+ * A statement as the chunks of its files: the same ledger and request give the same bytes. `sign` signs the head of the audit log that is printed on it. Throws a usage Problem where
  * it cannot be limited to what is asked for.
  */
 export async function* statement(
@@ -61,7 +60,6 @@ export async function* statement(
   kind: StatementKind,
   request: StatementRequest,
   format: StatementFormat,
-  name: string,
   sign?: SignHead,
 ): AsyncGenerator<FileChunk, void, void> {
   const made: Statement = statements[kind];
@@ -69,7 +67,7 @@ export async function* statement(
   const asked: StatementRequest = made.happenedOnly ? { ...request, by: "happened" } : request;
   forgetProofs(ledger);
   const header = await statementHeader(ledger, made.shape, asked, sign);
-  yield* renderStatement(format, made.shape, header, made.rows(ledger, asked), name);
+  yield* renderStatement(format, made.shape, header, made.rows(ledger, asked));
 }
 
 const all = ["source", "customer", "branch", "product"] as const satisfies readonly (keyof Filters)[];

@@ -1,7 +1,7 @@
 import { hash } from "node:crypto";
-import { decimalText, minorDigits } from "../../crm/currency.ts";
+import { html } from "hono/html";
+import { decimalText } from "../../crm/currency.ts";
 import { cellText, localTime, cellOf, currencyOf, isList, minorOf, type LocalTime } from "./cells.ts";
-import { barChart, grouped, markup, type Markup } from "./chart.ts";
 import {
   factLines,
   knownFacts,
@@ -18,7 +18,7 @@ import type { Column, Part, Row } from "./shape.ts";
 
 /** Rows of a part that a page shows; the other formats have all of them. */
 const mostRows = 2000;
-/** Characters of a text that a page shows; the other formats have all of them, XLSX as many as a cell holds. */
+/** Characters of a text that a page shows; the other formats have all of them. */
 const mostCharacters = 4000;
 /** From so many columns on, a table is printed smaller. */
 const wideFrom = 11;
@@ -26,10 +26,9 @@ const wideFrom = 11;
 const brokenFrom = 24;
 /** More totals than these stand one below the other, where there are fewer groups. */
 const mostAcross = 10;
-const mostCharts = 6;
 
 /**
- * A statement as a page to be read and printed: what it was made from, totals, charts, and the first rows of each part.
+ * A statement as a page to be read and printed: what it was made from, totals, and the first rows of each part.
  * It has no script and loads nothing. Totals stand before the rows, so that all is held until the end.
  */
 export function htmlWriter(statement: OpenStatement): StatementWriter {
@@ -111,7 +110,6 @@ function partSection(part: Part, totals: PartTotals, body: readonly Markup[]): s
 <p>${aboutMarkup(part.about)}</p>
 <h3>Totals</h3>
 ${totalsTable(part, totals)}
-${chartsOf(part, totals)}
 ${rowsTable(part, totals, body)}
 </section>
 `);
@@ -151,47 +149,9 @@ function groupText(value: string | null): string {
   return value === null ? "(empty)" : pageText(value);
 }
 
-function sumIn(totals: Totals, { column, currency }: Sum): Sum | undefined {
-  return totals.sums.find((sum) => sum.column === column && sum.currency === currency);
-}
-
-function amountOf(totals: Totals, wanted: Sum): string {
-  const found = sumIn(totals, wanted);
+function amountOf({ sums }: Totals, { column, currency }: Sum): string {
+  const found = sums.find((sum) => sum.column === column && sum.currency === currency);
   return found === undefined ? "" : grouped(sumText(found));
-}
-
-/** Rows by group, and each sum of money by group: one chart a currency, since they are never added up. */
-function chartsOf(part: Part, totals: PartTotals): Markup | string {
-  if (totals.groups.length < 2) return "";
-  const rows = barChart({
-    id: `${part.name}-rows`,
-    title: `${part.title}: rows`,
-    bars: totals.groups.map((one) => ({
-      label: groupText(one.value),
-      value: one.rows,
-      text: grouped(String(one.rows)),
-    })),
-  });
-  const money = totals.sums
-    .filter(({ currency }) => currency !== null)
-    .slice(0, mostCharts - 1)
-    .map((sum) => moneyChart(part, totals, sum));
-  return markup`<div class="charts">
-${[rows, ...money]}</div>`;
-}
-
-function moneyChart(part: Part, totals: PartTotals, sum: Sum): Markup {
-  const currency = sum.currency ?? "";
-  return barChart({
-    id: `${part.name}-${sum.column.name}-${currency}`,
-    title: `${part.title}: ${sum.column.title.toLowerCase()} in ${currency}`,
-    bars: totals.groups.flatMap((one) => {
-      const found = sumIn(one, sum);
-      if (found === undefined) return [];
-      const value = Number(found.total) / 10 ** minorDigits(currency);
-      return [{ label: groupText(one.value), value, text: grouped(sumText(found)) }];
-    }),
-  });
 }
 
 function rowsTable(part: Part, totals: PartTotals, body: readonly Markup[]): Markup {
@@ -200,7 +160,7 @@ function rowsTable(part: Part, totals: PartTotals, body: readonly Markup[]): Mar
   const more = `These are the first ${grouped(String(body.length))} of ${rowsText(totals.rows)}; `;
   const wide = isBroken(part) ? "rows broken" : part.columns.length >= wideFrom ? "rows wide" : "rows";
   return markup`<h3>Rows</h3>
-${totals.rows > body.length ? markup`<p>${more}the statement as CSV, JSON or XLSX has all of them.</p>` : ""}
+${totals.rows > body.length ? markup`<p>${more}the statement as CSV or JSON has all of them.</p>` : ""}
 <div class="scroll"><table class="${wide}">
 <thead><tr>${heads}</tr></thead>
 <tbody>
@@ -213,6 +173,22 @@ function pageText(text: string): string {
   if (text.length <= mostCharacters) return cellText(text);
   const more = grouped(String(text.length - mostCharacters));
   return `${cellText(text.slice(0, mostCharacters))}… (${more} more characters)`;
+}
+
+/** HTML that is escaped already. */
+type Markup = Exclude<ReturnType<typeof html>, Promise<unknown>>;
+
+/** HTML of a template: texts in it are escaped, markup and lists of it stand as they are. */
+function markup(strings: TemplateStringsArray, ...values: (string | number | Markup | readonly Markup[])[]): Markup {
+  const made = html(strings, ...values);
+  if (made instanceof Promise) throw new TypeError("a template of a statement waits for nothing");
+  return made;
+}
+
+/** A number's digits in groups of three, as people read them. */
+function grouped(digits: string): string {
+  const [whole = "", ...fraction] = digits.split(".");
+  return [whole.replaceAll(/\B(?=(?:\d{3})+$)/g, ","), ...fraction].join(".");
 }
 
 /** What a statement or a part of it says of itself, names of columns and values between backticks set as such. */
@@ -264,9 +240,9 @@ function shownCell(row: Row, column: Column, time: LocalTime): string {
 /** How the page of a statement looks: on screens light or dark as the reader has it, on paper light, A4 across. */
 const pageStyle = `
 :root { color-scheme: light dark; --ink: #1b2330; --soft: #5a6677; --line: #d5dbe4; --head: #eef1f6; --paper: #fff;
-  --bar: #3d6fb4; --warn: #8a4b00; --warn-paper: #fff4e0; }
+  --warn: #8a4b00; --warn-paper: #fff4e0; }
 @media screen and (prefers-color-scheme: dark) {
-  :root { --ink: #e4e8ef; --soft: #9aa6b8; --line: #364152; --head: #232c3a; --paper: #161c26; --bar: #7aa7e6;
+  :root { --ink: #e4e8ef; --soft: #9aa6b8; --line: #364152; --head: #232c3a; --paper: #161c26;
     --warn: #ffcf8a; --warn-paper: #3a2c14; }
 }
 * { box-sizing: border-box; }
@@ -294,16 +270,6 @@ tbody th { font-weight: normal; }
 tr.whole th, tr.whole td { font-weight: 600; }
 .number { text-align: right; white-space: nowrap; }
 .time { white-space: nowrap; }
-.charts { display: flex; flex-wrap: wrap; gap: 1rem; }
-figure { margin: .5rem 0; flex: 1 1 24rem; max-width: 46rem; }
-figcaption { font-weight: 600; margin-bottom: .25rem; }
-svg { width: 100%; height: auto; display: block; }
-svg text { font-size: 12px; fill: var(--ink); dominant-baseline: central; }
-svg .label { text-anchor: end; }
-svg .tick { text-anchor: middle; fill: var(--soft); font-size: 11px; }
-svg .bar { fill: var(--bar); }
-svg .grid { stroke: var(--line); }
-svg .zero { stroke: var(--soft); }
 @page { size: A4 landscape; margin: 12mm 12mm 14mm;
   @bottom-right { content: counter(page) " / " counter(pages); font: 8pt sans-serif; color: #5a6677; } }
 @media print {
@@ -320,9 +286,8 @@ svg .zero { stroke: var(--soft); }
   .broken td::before { color: var(--soft); unicode-bidi: isolate; }
   .scroll { overflow: visible; }
   thead { display: table-header-group; }
-  tr, figure, dl { break-inside: avoid; }
+  tr, dl { break-inside: avoid; }
   h1, h2, h3, p, thead { break-after: avoid; }
   section + section { break-before: page; }
-  figure { flex: 0 1 46%; }
 }
 `;

@@ -3,7 +3,7 @@ import { rowCheck } from "./cells.ts";
 import type { Part, PartRow, Row, StatementHeader, StatementShape } from "./shape.ts";
 import { addingUp, type FileChunk, type MakeWriter, type PartTotals, type StatementWriter } from "./writer.ts";
 
-export const statementFormats = ["csv", "json", "xlsx", "html"] as const;
+export const statementFormats = ["csv", "json", "html"] as const;
 export type StatementFormat = (typeof statementFormats)[number];
 
 /** Each format's writer, loaded with its library when that format is asked for. */
@@ -11,7 +11,6 @@ const writers: Record<StatementFormat, () => Promise<MakeWriter>> = {
   csv: async () => (await import("./csv.ts")).csvWriter,
   json: async () => (await import("./json.ts")).jsonWriter,
   html: async () => (await import("./html.ts")).htmlWriter,
-  xlsx: async () => (await import("./xlsx.ts")).xlsxWriter,
 };
 
 const rowsInBatch = 500;
@@ -30,18 +29,16 @@ export function requireStatementFormat(format: string): StatementFormat {
 
 /**
  * A statement as the chunks of its files, one file after the other. Rows are taken as they are needed, checked, counted
- * and added up while they go through; a few hundred are held at a time (a few thousand for HTML). `name` is
- * the name of the file without a folder.
+ * and added up while they go through; a few hundred are held at a time (a few thousand for HTML).
  */
 export async function* renderStatement(
   format: StatementFormat,
   shape: StatementShape,
   header: StatementHeader,
   rows: AsyncIterable<PartRow> | Iterable<PartRow>,
-  name: string = `${shape.kind}.${format}`,
 ): AsyncGenerator<FileChunk, void, void> {
   const make = await writers[format]();
-  const writer = make({ shape, header, name });
+  const writer = make({ shape, header });
   const parts = partsInTurn(shape, writer);
   yield* writer.begin();
   for await (const row of rows) yield* parts.take(row);

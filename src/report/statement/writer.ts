@@ -5,20 +5,18 @@ import { type LocalTime, type Exact, exactJson, isExact, plus, currencyOf } from
 import { decimalText } from "../../crm/currency.ts";
 
 /**
- * A piece of one of the files that a statement is written into. `file` is empty for the file that was asked for, the
- * name of a part, or what is put behind the file's name, which begins with a hyphen; `fileNameOf` makes a path of it.
- * Files come one after the other: the first chunk of a file begins it, and a chunk of another file ends it.
+ * A piece of one of the files that a statement is written into. `file` is empty for the file that was asked for, or
+ * the name of a part; `fileNameOf` makes a path of it. Files come one after the other: the first chunk of a file begins it, and a chunk of another file ends it.
  */
 export interface FileChunk {
   file: string;
-  chunk: string | Uint8Array;
+  chunk: string;
 }
 
-/** What is written: a statement, what it was made from, and the name of its file without a folder. */
+/** What is written: a statement, and what it was made from. */
 export interface OpenStatement {
   shape: StatementShape;
   header: StatementHeader;
-  name: string;
 }
 
 /** The totals of each part, by its name. */
@@ -42,7 +40,6 @@ export type MakeWriter = (statement: OpenStatement) => StatementWriter;
 /** The path of one of the files: `orders.csv` and `lines` give `orders.lines.csv`. */
 export function fileNameOf(path: string, file: string): string {
   if (file === "") return path;
-  if (file.startsWith("-")) return path + file;
   const [, before = path, ending = ""] = /^(.*[^/\\])(\.[^./\\]+)$/su.exec(path) ?? [];
   return `${before}.${file}${ending}`;
 }

@@ -128,7 +128,7 @@ async function onePeriod(context: PageContext, dashboard: Dashboard): Promise<Re
 function linksOf(path: string, kind: string, format: string, parts: readonly { name: string; title: string }[]): Html {
   const link = (more: Readonly<Record<string, string>>, text: string): Html =>
     html`<a href="${path}/statement?${new URLSearchParams({ kind, format, ...more }).toString()}">${text}</a>`;
-  if (format === "html") return html`${link({ show: "yes" }, "as a page, with charts")} (${link({}, "save it")})`;
+  if (format === "html") return html`${link({ show: "yes" }, "as a page")} (${link({}, "save it")})`;
   if (!isOfParts(format) || parts.length === 1) return link({}, format);
   return html`${format}: ${parts.map(({ name, title }) => html`${link({ part: name }, title)} `)}`;
 }
@@ -236,7 +236,6 @@ const types: Readonly<Record<string, string>> = {
   csv: "text/csv; charset=utf-8",
   json: "application/json",
   html: "text/html; charset=utf-8",
-  xlsx: "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
 };
 
 interface Download {
