@@ -15,7 +15,6 @@ const asked = [
   ["orders", "html"],
   ["entitlements", "csv"],
   ["reconciliation", "csv"],
-  ["corrections", "csv"],
 ] as const;
 
 const statementSchema = z.object({ kind: z.string(), format: z.string(), few: costSchema, many: costSchema });

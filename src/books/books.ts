@@ -4,7 +4,6 @@ import { exitCodes, Problem } from "../base/errors.ts";
 import { makePrivateFolder } from "../base/private-files.ts";
 import { programVersion } from "../base/program-version.ts";
 import { openInquiry, type Inquiry } from "../inquiry/inquiry.ts";
-import type { StatementKind } from "../inquiry/statement/statement.ts";
 import type { ClosedAs, SignedAs } from "../ledger/books/books.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import { requireTrusted, type Application } from "../operate/application.ts";
@@ -13,7 +12,7 @@ import type { Blocker, ClosedFileFacts, ClosingFacts, Signable } from "../report
 import type { AuditHeadFacts } from "../report/facts.ts";
 import { closedPeriod, parsePeriod, requireBegun } from "../report/statement/period.ts";
 import { requireStatementFormat, type StatementFormat } from "../report/statement/render.ts";
-import type { Period } from "../report/statement/shape.ts";
+import { statementKinds, type Period } from "../report/statement/shape.ts";
 import { tolerancesOf } from "../report/statement/tolerances.ts";
 import { fileNameOf } from "../report/statement/writer.ts";
 import { headSigner, type SigningPlace } from "./audit-record.ts";
@@ -27,16 +26,6 @@ export type BooksPlace = Pick<Application, "existingLedger" | "inquiry" | "ledge
     config: Pick<Application["config"], "zone" | "periods" | "reports">;
     header: Pick<Application["header"], "hash">;
   };
-
-/** The statements of closed periods. */
-const closedKinds: readonly StatementKind[] = [
-  "orders",
-  "entitlements",
-  "reconciliation",
-  "corrections",
-  "exceptions",
-  "run",
-];
 
 /** JSON is what a reprint is compared with; the others are for people. */
 const comparedFormat: StatementFormat = "json";
@@ -170,7 +159,7 @@ async function freeze(
   const request = { period, by: "happened", filters: {}, asOf, tolerances } as const;
   const sign = headSigner(application);
   const files: ClosedFileFacts[] = [];
-  for (const kind of closedKinds)
+  for (const kind of statementKinds)
     for (const format of formatsOf(application)) {
       const asked = `${kind}-${period.label}.${format}`;
       for await (const { file, chunks } of filesOf(inquiry.statement(kind, request, format, sign)))
@@ -248,7 +237,7 @@ async function computedAnew(
       const different: Printed["different"][number][] = [];
       const notCompared: Printed["notCompared"][number][] = [];
       for (const { named, ...file } of comparedOf(files, label)) {
-        const kind = closedKinds.find((one) => one === named);
+        const kind = statementKinds.find((one) => one === named);
         if (kind === undefined) {
           notCompared.push({ kind: named, why: "this program has no such statement" });
           continue;

@@ -9,14 +9,13 @@ import { example, type Register } from "../command-line.ts";
 import { parseKey } from "../words.ts";
 import type { Output } from "../output.ts";
 
-const kinds = "orders, entitlements, reconciliation, corrections, exceptions or run";
+const kinds = "orders, entitlements, reconciliation, exceptions or run";
 
 const kindsHelp = `
 Kinds:
   orders          orders placed, amended, ended and found, with their money; licences granted and revoked
   entitlements    opening + granted - revoked +- adjusted = closing, in units, nodes and seats
   reconciliation  the CRM, the sent changes and the platform, compared item by item
-  corrections     changes of the CRM in orders after they were placed
   exceptions      records that wait, were refused, are held or unknown, by age and owner, with the sum at stake
   run             the input and the result of each run
 `;

@@ -36,9 +36,8 @@ interface Proof {
 
 /** The entries of one subject that prove something, by their numbers. */
 interface Proven {
-  /** The last one that says of an operation that it is done, and the last one of it at all. */
+  /** The last one that says of an operation that it is done. */
   done: ReadonlyMap<string, number>;
-  newest: ReadonlyMap<string, number>;
   /** The first one of the readings of a moment. */
   readings: ReadonlyMap<string, number>;
 }
@@ -47,10 +46,10 @@ const operationOf = asked<{ operation: string }, { run: string | null; subject: 
   "select o.run_id as run, o.subject from operation o where o.id = @operation",
 );
 
-const operationsOf = asked<{ subject: string }, { operation: string; done: number | null; newest: number }>(
-  `select json_extract(a.body, '$.operation') as operation, max(a.sequence) as newest,
-    max(iif(json_extract(a.body, '$.state') = 'done', a.sequence, null)) as done
-  from audit a where a.subject = @subject and json_extract(a.body, '$.operation') is not null group by 1`,
+const operationsOf = asked<{ subject: string }, { operation: string; done: number }>(
+  `select json_extract(a.body, '$.operation') as operation, max(a.sequence) as done from audit a
+  where a.subject = @subject and json_extract(a.body, '$.operation') is not null
+    and json_extract(a.body, '$.state') = 'done' group by 1`,
 );
 
 const readingsOf = asked<{ subject: string }, { at: string; first: number }>(
@@ -74,8 +73,7 @@ function provenOf(ledger: ReadOnlyLedger, subject: string): Proven {
     const operations = operationsOf(ledger, { subject });
     const readings = readingsOf(ledger, { subject });
     const value = {
-      done: new Map(operations.flatMap(({ operation, done }) => (done === null ? [] : [[operation, done]]))),
-      newest: new Map(operations.map(({ operation, newest }) => [operation, newest])),
+      done: new Map(operations.map(({ operation, done }) => [operation, done])),
       readings: new Map(readings.map(({ at, first }) => [at, first])),
     };
     return { value, weight: 1 + operations.length + readings.length };
@@ -97,13 +95,7 @@ export function proofOf(ledger: ReadOnlyLedger, { operationId, customer, at }: E
   return { run, auditSequence: provenOf(ledger, subject).done.get(operationId) ?? null };
 }
 
-/** The newest audit entry of an operation, whatever it says of it. */
-export function newestEntryOf(ledger: ReadOnlyLedger, operationId: string): number | null {
-  const [operation] = operationOf(ledger, { operation: operationId });
-  return operation === undefined ? null : (provenOf(ledger, operation.subject).newest.get(operationId) ?? null);
-}
-
 /** The audit entry of the reading of a customer by which something was learned. */
-export function readingAt(ledger: ReadOnlyLedger, { namespace, id }: RecordKey, at: string): number | null {
+function readingAt(ledger: ReadOnlyLedger, { namespace, id }: RecordKey, at: string): number | null {
   return provenOf(ledger, `customer:${namespace}/${id}`).readings.get(at) ?? null;
 }

@@ -1,4 +1,3 @@
-import { correctionsStatement } from "../../report/statement/corrections.ts";
 import { entitlementsStatement } from "../../report/statement/entitlements.ts";
 import { exceptionsStatement } from "../../report/statement/exceptions.ts";
 import { ordersStatement } from "../../report/statement/orders.ts";
@@ -13,7 +12,6 @@ import type {
   StatementHeader,
 } from "../../report/statement/shape.ts";
 import type { ReadOnlyLedger } from "../read-only-ledger.ts";
-import { correctionRows } from "./corrections.ts";
 import { entitlementsRows } from "./entitlements.ts";
 import { exceptionRows } from "./exceptions.ts";
 import { ordersRows } from "./orders.ts";
@@ -44,7 +42,6 @@ export const statements = {
   orders: { shape: ordersStatement, rows: ordersRows },
   entitlements: { shape: entitlementsStatement, rows: entitlementsRows },
   reconciliation: { shape: reconciliationStatement, rows: reconciliationRows },
-  corrections: { shape: correctionsStatement, rows: correctionRows },
   exceptions: { shape: exceptionsStatement, rows: exceptionRows, happenedOnly: true },
   run: { shape: runStatement, rows: runRows, filters: ["source"], happenedOnly: true },
 } satisfies Record<string, Statement>;

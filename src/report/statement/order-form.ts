@@ -21,8 +21,6 @@ export interface FormProduct {
   trialEnd: CrmDate | null;
   /** What it costs in all its assets together. */
   amount: Money | undefined;
-  /** Ids of the packages that it stands in, the outermost first: it is bought with that one. */
-  packages: readonly string[];
 }
 
 interface FormAsset {
@@ -42,8 +40,6 @@ interface FormPackage {
   assetId: string;
   licenseType: string;
   term: string;
-  /** Ids of the packages that it stands in, the outermost first, and its own. */
-  packages: readonly string[];
 }
 
 /** One form of an order as the CRM gave it: what can be compared and added up of it, by the ids of its instances. */
@@ -105,14 +101,12 @@ function takePackages(
   form: Taken & { packages: Map<string, FormPackage> },
   asset: Asset<unknown>,
   packages: readonly Package<unknown>[],
-  around: readonly string[] = [],
 ): void {
   for (const { id, number, name, term, products, children } of packages) {
     const { id: assetId, licenseType } = asset;
-    const inside = [...around, id];
-    form.packages.set(id, { id, number, name, term, assetId, licenseType, packages: inside });
-    takeProducts(form, asset, products, inside);
-    takePackages(form, asset, children, inside);
+    form.packages.set(id, { id, number, name, term, assetId, licenseType });
+    takeProducts(form, asset, products);
+    takePackages(form, asset, children);
   }
 }
 
@@ -120,11 +114,10 @@ function takeProducts(
   { products: into, zones }: Taken,
   { id: assetId, licenseType, quantity }: Asset<unknown>,
   products: Package<unknown>["products"],
-  around: readonly string[] = [],
 ): void {
   for (const product of products) {
     const { id, name, gmsPid, appKey, nodes, term } = product;
-    const of = { assetId, licenseType, quantity, number: gmsPid ?? appKey ?? null, gmsPid, appKey, packages: around };
+    const of = { assetId, licenseType, quantity, number: gmsPid ?? appKey ?? null, gmsPid, appKey };
     const dates = {
       limitStart: crmDate(product.limitStart, zones, "product.limitStart"),
       limitEnd: crmDate(product.limitEnd, zones, "product.limitEnd"),
@@ -168,7 +161,7 @@ export const changedFields = [
   "cancelled",
   "crm_date",
 ] as const;
-export type ChangedField = (typeof changedFields)[number];
+type ChangedField = (typeof changedFields)[number];
 
 /** One side of a change; an amount or a count beside the text where it is one. */
 interface ChangedValue {
@@ -186,10 +179,6 @@ export interface OrderChange {
   item: string | null;
   /** The asset that it belongs to. */
   asset: string | null;
-  /** The outermost package that it stands in, or that it is. */
-  outermost: string | null;
-  /** Ids of the products in a package that is gone, also of those in packages in it. */
-  inside: readonly string[];
   name: string | null;
   number: string | null;
   licenseType: string | null;
@@ -200,7 +189,7 @@ export interface OrderChange {
 
 type About = Omit<OrderChange, "field" | "before" | "after">;
 
-const unnamed = { outermost: null, inside: [], name: null, number: null };
+const unnamed = { name: null, number: null };
 const theOrder: About = { ...unnamed, level: "order", item: null, asset: null, licenseType: null };
 
 /** Everything of amount, date, quantity, term, nodes and products that differs between two forms of an order. */
@@ -235,9 +224,7 @@ function packageChanges(before: OrderForm, after: OrderForm): OrderChange[] {
     const one = now ?? old;
     if (one === undefined) return [];
     const { assetId: asset, name, number, licenseType } = one;
-    const [outermost = id] = one.packages;
-    const inside = now === undefined ? productsIn(before, id) : [];
-    const about: About = { level: "package", item: id, asset, outermost, inside, name, number, licenseType };
+    const about: About = { level: "package", item: id, asset, name, number, licenseType };
     if (old === undefined || now === undefined) {
       return change(about, "package", text(old?.number ?? null), text(now?.number ?? null));
     }
@@ -251,8 +238,7 @@ function productChanges(before: OrderForm, after: OrderForm): OrderChange[] {
     const one = now ?? old;
     if (one === undefined) return [];
     const { assetId: asset, name, number, licenseType } = one;
-    const [outermost = null] = one.packages;
-    const about: About = { level: "product", item: id, asset, outermost, inside: [], name, number, licenseType };
+    const about: About = { level: "product", item: id, asset, name, number, licenseType };
     if (old === undefined || now === undefined) return change(about, "product", whole(old, before), whole(now, after));
     return [
       ...amountChange(about, old.amount, now.amount),
@@ -264,11 +250,6 @@ function productChanges(before: OrderForm, after: OrderForm): OrderChange[] {
       ...change(about, "product_number", text(old.number), text(now.number)),
     ];
   });
-}
-
-/** Ids of the products that stand in a package, also of those in packages in it. */
-function productsIn({ products }: OrderForm, id: string): string[] {
-  return [...products.values()].filter(({ packages }) => packages.includes(id)).map((product) => product.id);
 }
 
 /** A product that came or went, with what it costs and how many assets have it. */
@@ -300,13 +281,8 @@ function count(value: number): ChangedValue {
   return { text: String(value), count: value };
 }
 
-/** What is so or not, as text. */
-export function flagText(value: boolean): string {
-  return value ? "yes" : "no";
-}
-
 function flag(value: boolean): ChangedValue {
-  return { text: flagText(value) };
+  return { text: value ? "yes" : "no" };
 }
 
 /** An amount stands in its own column, where it is shown as its currency is. */

@@ -144,7 +144,7 @@ export interface StatementHeader {
 }
 
 /** The kinds of statements, as a configuration names them; those that are made have their rows in the inquiry. */
-export const statementKinds = ["orders", "entitlements", "reconciliation", "corrections", "exceptions", "run"] as const;
+export const statementKinds = ["orders", "entitlements", "reconciliation", "exceptions", "run"] as const;
 
 /** A column in one line of a shape: its type, name and heading, and what stands in it. */
 export function column(
