@@ -5,8 +5,8 @@ import { userInfo } from "node:os";
 export interface Who {
   /** As pages and reports name them. */
   name: string;
-  way: "command" | "link" | "oidc" | "proxy";
-  /** Who vouches for it: an OpenID provider, a reverse proxy, or `thisMachine`. */
+  way: "command" | "link" | "proxy";
+  /** Who vouches for it: a reverse proxy, or `thisMachine`. */
   issuer: string;
   /** Who they are to the issuer. */
   subject: string;

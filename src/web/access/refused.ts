@@ -3,7 +3,7 @@ import { documentOf } from "../frame.ts";
 import type { Html } from "../page.ts";
 
 export type Answer = Response | Promise<Response>;
-type Status = 200 | 400 | 401 | 403 | 413 | 415 | 421 | 429 | 502 | 503;
+type Status = 200 | 400 | 401 | 403 | 413 | 421 | 429 | 503;
 
 /** A page for somebody of whom nothing is known yet: no navigation, no search. */
 export function barePage(

@@ -1,30 +1,22 @@
 import { randomBytes, createHmac, timingSafeEqual } from "node:crypto";
 import type { Access } from "./access.ts";
-import type { Who } from "../../base/who.ts";
-import type { Role } from "../../config/access-settings.ts";
 import type { PageContext } from "../page.ts";
 import { unusable, type Answer } from "./refused.ts";
 import { getCookie, setCookie } from "hono/cookie";
 import type { Context } from "hono";
 
 /** Begins a session under a token that nobody had before, whatever the browser came with. */
-export function signedIn(
-  context: PageContext,
-  deps: Access,
-  { path, ...facts }: Who & { role: Role; path: string },
-): Answer {
-  const mark = deps.mark(facts.way);
+export function signedIn(context: PageContext, deps: Access, user: string): Answer {
   const before = cookieOf(context, "session");
   const made = deps.tried(() => {
     if (before !== undefined) deps.sessions.end(before);
-    return mark === undefined ? undefined : deps.sessions.begin({ ...facts, mark });
+    return deps.sessions.begin(user);
   });
   if (made === undefined) return unusable(context);
-  // A browser sends no strict cookie with whom another site has just sent here.
   giveCookie(context, "session", made);
   takeCookie(context, "browser");
   context.header("cache-control", "no-store");
-  return context.redirect(path, 303);
+  return context.redirect("/", 303);
 }
 
 /** What the browser holds while it signs in. */
@@ -35,56 +27,33 @@ export function browserOf(context: PageContext): string {
   return browser;
 }
 
-/** A path of this server; anything else is its first page. */
-export function pathOf(to: string | null): string {
-  if (to === null || !/^\/[\x21-\x7e]{0,2000}$/u.test(to) || /^\/[/\\]/u.test(to)) return "/";
-  const base = "http://own.invalid";
-  if (!URL.canParse(to, base)) return "/";
-  const { origin, pathname, search } = new URL(to, base);
-  return origin === base && !pathname.startsWith("//") ? `${pathname}${search}` : "/";
-}
-
-const token = /^[0-9a-f]{64}$/u;
 const cookies = {
   /** Who signed in. */
-  session: { name: "crm-sync", form: token },
+  session: "crm-sync",
   /** The browser that a form of signing in was made for. */
-  browser: { name: "crm-sync-sign-in", form: token },
-  /** A sign-in under way at an OpenID provider, sealed. */
-  underWay: { name: "crm-sync-under-way", form: /^[\x21-\x7e]{1,4000}$/u },
+  browser: "crm-sync-sign-in",
 } as const;
 type CookieName = keyof typeof cookies;
 
 /** Over https under a name that no other host can set. */
 function nameOf({ var: { place } }: PageContext, name: CookieName): string {
-  return place.isSecure ? `__Host-${cookies[name].name}` : cookies[name].name;
+  return place.isSecure ? `__Host-${cookies[name]}` : cookies[name];
 }
 
 /** What the browser holds, where it can be one of ours. */
 export function cookieOf(context: PageContext, name: CookieName): string | undefined {
   const value = context.var.place.takesCookies ? getCookie(context, nameOf(context, name)) : undefined;
-  return value !== undefined && cookies[name].form.test(value) ? value : undefined;
+  return value !== undefined && /^[0-9a-f]{64}$/u.test(value) ? value : undefined;
 }
 
 /**
- * It comes with a person whom an alert's link or a provider sends here; what changes something needs the token of its
- * form besides.
+ * It comes with a person whom an alert's link sends here; what changes something needs the token of its form besides.
  */
-export function giveCookie(
-  context: PageContext,
-  name: CookieName,
-  value: string,
-  { maxAge }: { maxAge?: number } = {},
-): void {
+function giveCookie(context: PageContext, name: CookieName, value: string, more: { maxAge?: number } = {}): void {
   const { isSecure, takesCookies } = context.var.place;
   if (!takesCookies) throw new Error("a cookie of this name would be sent to other programs");
-  setCookie(context, nameOf(context, name), value, {
-    path: "/",
-    httpOnly: true,
-    secure: isSecure,
-    sameSite: "Lax",
-    ...(maxAge === undefined ? {} : { maxAge }),
-  });
+  const options = { path: "/", httpOnly: true, secure: isSecure, sameSite: "Lax", ...more } as const;
+  setCookie(context, nameOf(context, name), value, options);
 }
 
 export function takeCookie(context: PageContext, name: CookieName): void {
