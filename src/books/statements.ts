@@ -208,11 +208,6 @@ export function offeredStatements(): OfferedStatement[] {
   }));
 }
 
-/** Formats in which each part of a statement is a file of its own. */
-export function isOfParts(format: string): boolean {
-  return format === "csv";
-}
-
 /** What was asked for of a statement, checked, and how a process of its own is asked for it. */
 interface AskedStatement {
   kind: StatementKind;

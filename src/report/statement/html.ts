@@ -3,18 +3,16 @@ import { html } from "hono/html";
 import { decimalText } from "../../crm/currency.ts";
 import { cellText, localTime, cellOf, currencyOf, isList, minorOf, type LocalTime } from "./cells.ts";
 import {
-  factLines,
-  knownFacts,
   sumText,
-  type HeaderFact,
-  type PartTotals,
-  type Sum,
-  type Totals,
   type OpenStatement,
+  type PartTotals,
   type StatementTotals,
   type StatementWriter,
+  type Sum,
+  type Totals,
 } from "./writer.ts";
-import type { Column, Part, Row } from "./shape.ts";
+import { tolerancesText } from "./tolerances.ts";
+import type { Column, Part, Row, StatementHeader } from "./shape.ts";
 
 /** Rows of a part that a page shows; the other formats have all of them. */
 const mostRows = 2000;
@@ -35,34 +33,79 @@ export function htmlWriter(statement: OpenStatement): StatementWriter {
   const time = localTime(statement.header.period.zone);
   const bodies = new Map<string, Markup[]>();
   return {
-    begin: () => [],
     beginPart(part) {
       bodies.set(part.name, []);
-      return [];
+      return "";
     },
     rows(part, rows) {
       const body = bodies.get(part.name);
       const left = mostRows - (body?.length ?? 0);
       body?.push(...rows.slice(0, left).map((row) => rowMarkup(part, row, time)));
-      return [];
+      return "";
     },
-    endPart: () => [],
-    *end(totals) {
-      yield { file: "", chunk: pageBegin(statement, totals, time) };
-      for (const part of statement.shape.parts) {
+    end(totals) {
+      const sections = statement.shape.parts.map((part) => {
         const found = totals.get(part.name);
-        if (found !== undefined) yield { file: "", chunk: partSection(part, found, bodies.get(part.name) ?? []) };
-      }
-      yield { file: "", chunk: "</body>\n</html>\n" };
+        return found === undefined ? "" : partSection(part, found, bodies.get(part.name) ?? []);
+      });
+      return `${pageBegin(statement, totals, time)}${sections.join("")}</body>\n</html>\n`;
     },
   };
+}
+
+/** What a statement was made from, in the order in which people read it; what is not known of that is left out. */
+function factsOf({ period, filters, auditHead, tolerances, ...header }: StatementHeader, time: LocalTime): Markup[] {
+  const at = (instant: string | null | undefined): string | undefined => (instant ? time.text(instant) : undefined);
+  const facts: [title: string, value: string | number | null | undefined][] = [
+    ["Statement", header.kind],
+    ["Version of its columns", header.version],
+    ["Period", period.label],
+    ["From", at(period.from)],
+    ["Up to, not included", at(period.to)],
+    ["Time zone", period.zone],
+    [
+      "Begins where the period closed before it ended, which had another time zone",
+      period.joined === true ? "yes" : undefined,
+    ],
+    ["A row belongs to the period by", header.by],
+    ["Only the source", filters.source],
+    ["Only the customer", filters.customer],
+    ["Only the branch", filters.branch],
+    ["Only the product", filters.product],
+    ["As of", at(header.asOf)],
+    ["Provisional (period not over)", header.provisional ? "yes" : "no"],
+    ["Ledger", header.ledger],
+    ["Audit head: entry", auditHead?.sequence],
+    ["Audit head: time", at(auditHead?.at)],
+    ["Audit head: hash", auditHead?.hash],
+    ["Audit tree: size", auditHead?.size],
+    ["Audit tree: root", auditHead?.root],
+  ];
+  const known = facts.flatMap(([title, value]) => (value === null || value === undefined ? [] : [{ title, value }]));
+  const after = [
+    ...(tolerances === undefined ? [] : [{ title: "Tolerated", value: tolerancesText(tolerances) }]),
+    { title: "Version of the program", value: header.program },
+  ];
+  const fact = ({ title, value }: { title: string; value: string | number }): Markup =>
+    markup`<dt>${title}</dt><dd>${cellText(String(value))}</dd>
+`;
+  const signed = auditHead?.checkpoint;
+  return [...known.map(fact), ...(signed === undefined ? [] : [signedHead(signed)]), ...after.map(fact)];
+}
+
+/** Lines begin where a line of the page does: so the page itself is a file in which a signed head stands. */
+function signedHead(checkpoint: string): Markup {
+  const lines = checkpoint.replace(/\n$/u, "").split("\n").map(cellText);
+  return markup`<dt class="whole">Audit head: signed</dt><dd class="whole"><pre>
+${lines.join("\n")}
+</pre></dd>
+`;
 }
 
 function pageBegin({ shape, header }: OpenStatement, totals: StatementTotals, time: LocalTime): string {
   const style = pageStyle + shape.parts.filter(isBroken).map(brokenStyle).join("");
   const styleHash = hash("sha256", style, "base64");
   const policy = `default-src 'none'; style-src 'sha256-${styleHash}'; base-uri 'none'; form-action 'none'`;
-  const facts = knownFacts(header).map((fact) => factMarkup(fact, time));
   const parts = shape.parts.map((part) => {
     const rows = totals.get(part.name)?.rows ?? 0;
     return markup`<li><a href="#${part.name}">${part.title}</a>: ${rowsText(rows)}</li>`;
@@ -82,22 +125,10 @@ function pageBegin({ shape, header }: OpenStatement, totals: StatementTotals, ti
 <p>${aboutMarkup(shape.about)}</p>
 ${header.provisional ? warning : ""}
 <dl>
-${facts}</dl>
+${factsOf(header, time)}</dl>
 <ul>${parts}</ul>
 `;
   return `<!doctype html>\n${begin}<style>${style}</style>\n${body}`;
-}
-
-/** Lines begin where a line of the page does: so the page itself is a file in which a signed head stands. */
-function factMarkup(fact: HeaderFact, time: LocalTime): Markup {
-  const lines = factLines(fact, time).map(cellText);
-  if (fact.lines !== true)
-    return markup`<dt>${fact.title}</dt><dd>${lines.join(" ")}</dd>
-`;
-  return markup`<dt class="whole">${fact.title}</dt><dd class="whole"><pre>
-${lines.join("\n")}
-</pre></dd>
-`;
 }
 
 function rowsText(rows: number): string {

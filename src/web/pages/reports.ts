@@ -1,7 +1,7 @@
 import { html } from "hono/html";
 import { z } from "zod";
-import { askedStatement, isOfParts, offeredStatements } from "../../books/statements.ts";
-import { statementFormats } from "../../report/statement/render.ts";
+import { askedStatement, offeredStatements } from "../../books/statements.ts";
+import { isOfParts, statementFormats } from "../../report/statement/render.ts";
 import type { Dashboard } from "../../operate/dashboard.ts";
 import { frozenFile } from "../../books/frozen-files.ts";
 import { Problem } from "../../base/errors.ts";
