@@ -27,7 +27,6 @@ const before = [
   "/login",
   "/logout",
   "/login/link/x",
-  "/login/provider",
   "/assets/x/y",
   "/livez",
   "/healthz",

@@ -78,7 +78,7 @@ export function table(
 }
 
 /** Words and what they mean, one under the other; those without a value are left out. */
-export function terms(pairs: readonly (readonly [string, Cell])[]): Html {
+export function terms(pairs: readonly (readonly [Html | string, Cell])[]): Html {
   const known = pairs.filter(([, value]) => value !== undefined && value !== "");
   return html`<dl>
     ${known.map(
