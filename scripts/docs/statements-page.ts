@@ -96,7 +96,7 @@ function partOf(part: Part): string[] {
 
 function limitedBy({ filters }: Statement): string {
   const options = (filters ?? (["source", "customer", "branch", "product"] as const)).map((name) => code(`--${name}`));
-  return options.length === 0 ? "It cannot be limited." : `It can be limited by ${options.join(", ")}.`;
+  return `It can be limited by ${options.join(", ")}.`;
 }
 
 /** The columns of every statement: names and types are a promise. */

@@ -1,3 +1,4 @@
+import { formatKey } from "../../crm/keys.ts";
 import type { RecordKey } from "../../crm/model.ts";
 import { type ReadOnlyLedger, asked } from "../read-only-ledger.ts";
 
@@ -59,26 +60,6 @@ const readingsOf = asked<{ subject: string }, { at: string; first: number }>(
 
 /** So many entries are remembered: an order or a customer of which much is asked for is read once. */
 const mostRemembered = 20_000;
-const remembered = new WeakMap<ReadOnlyLedger, Recent<Proven>>();
-
-/** Forgets what was read of the audit log: it has grown since a statement was made before. */
-export function forgetProofs(ledger: ReadOnlyLedger): void {
-  remembered.delete(ledger);
-}
-
-function provenOf(ledger: ReadOnlyLedger, subject: string): Proven {
-  let recent = remembered.get(ledger);
-  if (recent === undefined) remembered.set(ledger, (recent = new Recent(mostRemembered)));
-  return recent.get(subject, () => {
-    const operations = operationsOf(ledger, { subject });
-    const readings = readingsOf(ledger, { subject });
-    const value = {
-      done: new Map(operations.map(({ operation, done }) => [operation, done])),
-      readings: new Map(readings.map(({ at, first }) => [at, first])),
-    };
-    return { value, weight: 1 + operations.length + readings.length };
-  });
-}
 
 interface Event {
   operationId: string | null;
@@ -86,16 +67,27 @@ interface Event {
   at: string;
 }
 
-/** The run and the audit entry of an event: of its operation, or of the reading by which it was learned. */
-export function proofOf(ledger: ReadOnlyLedger, { operationId, customer, at }: Event): Proof {
-  if (operationId === null) return { run: null, auditSequence: readingAt(ledger, customer, at) };
-  const [operation] = operationOf(ledger, { operation: operationId });
-  if (operation === undefined) return { run: null, auditSequence: null };
-  const { run, subject } = operation;
-  return { run, auditSequence: provenOf(ledger, subject).done.get(operationId) ?? null };
-}
-
-/** The audit entry of the reading of a customer by which something was learned. */
-function readingAt(ledger: ReadOnlyLedger, { namespace, id }: RecordKey, at: string): number | null {
-  return provenOf(ledger, `customer:${namespace}/${id}`).readings.get(at) ?? null;
+/** The run and the audit entry of an event: of its operation, or of the reading of its customer that learned of it. */
+export function proofs(ledger: ReadOnlyLedger): (event: Event) => Proof {
+  const recent = new Recent<Proven>(mostRemembered);
+  const provenOf = (subject: string): Proven =>
+    recent.get(subject, () => {
+      const operations = operationsOf(ledger, { subject });
+      const readings = readingsOf(ledger, { subject });
+      const value = {
+        done: new Map(operations.map(({ operation, done }) => [operation, done])),
+        readings: new Map(readings.map(({ at, first }) => [at, first])),
+      };
+      return { value, weight: 1 + operations.length + readings.length };
+    });
+  return ({ operationId, customer, at }) => {
+    if (operationId === null) {
+      const { readings } = provenOf(`customer:${formatKey(customer)}`);
+      return { run: null, auditSequence: readings.get(at) ?? null };
+    }
+    const [operation] = operationOf(ledger, { operation: operationId });
+    if (operation === undefined) return { run: null, auditSequence: null };
+    const { run, subject } = operation;
+    return { run, auditSequence: provenOf(subject).done.get(operationId) ?? null };
+  };
 }

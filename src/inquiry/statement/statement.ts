@@ -19,7 +19,6 @@ import { reconciliationRows } from "./reconciliation.ts";
 import { usage } from "../../base/errors.ts";
 import { renderStatement, type StatementFormat } from "../../report/statement/render.ts";
 import type { FileChunk } from "../../report/statement/writer.ts";
-import { forgetProofs } from "./proof.ts";
 import { programVersion } from "../../base/program-version.ts";
 import type { AuditHeadFacts } from "../../report/facts.ts";
 import { isOver } from "../../report/statement/period.ts";
@@ -62,7 +61,6 @@ export async function* statement(
   const made: Statement = statements[kind];
   if (made.filters !== undefined) requireUseful(kind, request.filters, made.filters);
   const asked: StatementRequest = made.happenedOnly ? { ...request, by: "happened" } : request;
-  forgetProofs(ledger);
   const header = await statementHeader(ledger, made.shape, asked, sign);
   yield* renderStatement(format, made.shape, header, made.rows(ledger, asked));
 }
@@ -74,9 +72,7 @@ function requireUseful(kind: string, given: Filters, useful: readonly (keyof Fil
   if (useless === undefined) return;
   throw usage(
     `the statement ${kind} cannot be limited to a ${useless}`,
-    useful.length === 0
-      ? `leave --${useless} out`
-      : `leave --${useless} out; it can be limited by ${useful.map((one) => `--${one}`).join(", ")}`,
+    `leave --${useless} out; it can be limited by ${useful.map((one) => `--${one}`).join(", ")}`,
   );
 }
 
