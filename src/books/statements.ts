@@ -55,7 +55,10 @@ export function requireAsked(kind: StatementKind, { by }: StatementRequest, form
   requireStatementFormat(format);
   const { happenedOnly }: Statement = statements[kind];
   if (by === "crm-date" && happenedOnly === true)
-    throw usage(`${kind} counts by what happened alone: nothing in it has a date of the CRM`, "leave --by out");
+    throw usage(
+      `${kind} counts by what happened alone: nothing in it has a date of the CRM`,
+      "leave --date out (in a job: `by`)",
+    );
 }
 
 /**
