@@ -66,7 +66,7 @@ export async function demonstrateThirdAct(
   const stage = new Stage(options, { environment: { ...environment, ...own }, clock: calendar, signal }, output);
   try {
     await closesAMonth(stage, calendar, { exports, here: relative(process.cwd(), work) });
-    for (const line of correctionsIn(join(work, "corrections.csv"))) output.line(`      ${line}`);
+    for (const line of correctionsIn(join(work, "orders.csv"))) output.line(`      ${line}`);
     return await checksTheLog(stage, work, output);
   } finally {
     await sandbox.close();
@@ -105,8 +105,17 @@ async function closesAMonth(
   await stage.does(run, /^(?:records|orders) /u);
   stage.say(`  The closed statement stays as it is; ${next.toString()} has the correction:`);
   await stage.does(["report", "print", month.toString(), "--out", join(here, "closed")], /still|same|differ/u);
-  const corrections = ["report", "corrections", "--period", next.toString(), "--out", join(here, "corrections.csv")];
-  await stage.does(corrections, /written/u);
+  const orders = [
+    "report",
+    "orders",
+    "--period",
+    next.toString(),
+    "--part",
+    "orders",
+    "--out",
+    join(here, "orders.csv"),
+  ];
+  await stage.does(orders, /written/u);
 }
 
 /** Checks the audit log with the verifier that shares no code with the program. */
@@ -162,7 +171,7 @@ interface Surroundings {
 /** Most lines of a command that are shown. */
 const mostLines = 4;
 
-/** The corrections of a statement in words. */
+/** The amounts of a statement of orders that changed, in words. */
 function correctionsIn(file: string): string[] {
   const [names = [], ...rows] = readFileSync(file, "utf8")
     .trimEnd()
@@ -170,8 +179,10 @@ function correctionsIn(file: string): string[] {
     .map((line) => line.split(","));
   const cell = (row: string[], name: string): string => row[names.indexOf(name)] ?? "";
   return rows.map((row) => {
-    const [before, after, change] = ["before_amount", "after_amount", "amount_change"].map((name) => cell(row, name));
-    return `${cell(row, "crm_order")}: ${before} became ${after} (${change} ${cell(row, "amount_change_currency")})`;
+    const [order, before, after, currency] = ["crm_order", "amount_before", "amount_after", "currency"].map((name) =>
+      cell(row, name),
+    );
+    return `${order}: ${before} became ${after} ${currency}`;
   });
 }
 

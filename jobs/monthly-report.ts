@@ -9,7 +9,6 @@ export const monthlyReport: Job = {
     { kind: "orders", format: "csv", by: "happened" },
     { kind: "entitlements", format: "csv", by: "happened" },
     { kind: "reconciliation", format: "csv", by: "happened" },
-    { kind: "corrections", format: "csv", by: "happened" },
     { kind: "exceptions", format: "csv", by: "happened" },
     { kind: "run", format: "csv", by: "happened" },
   ],

@@ -40,8 +40,8 @@ function periods(): string[] {
     "A period that is not over yet may be asked for. Its statement is marked `provisional`: the figures may still " +
       "change. A CSV file holds rows alone, so there the command says it.",
     "`--date crm-date` puts an order into the period that the date of the CRM names; without it a row " +
-      "belongs to the period in which it happened. The others than `orders`, `entitlements`, " +
-      "`reconciliation` and `corrections` know no date of the CRM, and refuse it.",
+      "belongs to the period in which it happened. The others than `orders`, `entitlements` " +
+      "and `reconciliation` know no date of the CRM, and refuse it.",
   ];
 }
 
@@ -96,7 +96,7 @@ function partOf(part: Part): string[] {
 
 function limitedBy({ filters }: Statement): string {
   const options = (filters ?? (["source", "customer", "branch", "product"] as const)).map((name) => code(`--${name}`));
-  return options.length === 0 ? "It cannot be limited." : `It can be limited by ${options.join(", ")}.`;
+  return `It can be limited by ${options.join(", ")}.`;
 }
 
 /** The columns of every statement: names and types are a promise. */

@@ -4,7 +4,8 @@ import { userInfo } from "node:os";
 /** The same person has the same issuer and subject. Names do not count. */
 export interface Who {
   name: string;
-  way: "command" | "link" | "oidc" | "proxy";
+  way: "command" | "link" | "proxy";
+  /** Who vouches for it: a reverse proxy, or `thisMachine`. */
   issuer: string;
   subject: string;
 }

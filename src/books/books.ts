@@ -4,7 +4,6 @@ import { exitCodes, Problem } from "../base/errors.ts";
 import { makePrivateFolder } from "../base/private-files.ts";
 import { programVersion } from "../base/program-version.ts";
 import { openInquiry, type Inquiry } from "../inquiry/inquiry.ts";
-import type { StatementKind } from "../inquiry/statement/statement.ts";
 import type { ClosedAs, SignedAs } from "../ledger/books/books.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import { requireTrusted, type Application } from "../operate/application.ts";
@@ -13,7 +12,7 @@ import type { Blocker, ClosedFileFacts, ClosingFacts, Signable } from "../report
 import type { AuditHeadFacts } from "../report/facts.ts";
 import { closedPeriod, parsePeriod, requireBegun } from "../report/statement/period.ts";
 import { requireStatementFormat, type StatementFormat } from "../report/statement/render.ts";
-import type { Period } from "../report/statement/shape.ts";
+import { statementKinds, type Period } from "../report/statement/shape.ts";
 import { tolerancesOf } from "../report/statement/tolerances.ts";
 import { fileNameOf } from "../report/statement/writer.ts";
 import { headSigner, type SigningPlace } from "./audit-record.ts";
@@ -27,16 +26,7 @@ export type BooksPlace = Pick<Application, "existingLedger" | "inquiry" | "ledge
     header: Pick<Application["header"], "hash">;
   };
 
-const closedKinds: readonly StatementKind[] = [
-  "orders",
-  "entitlements",
-  "reconciliation",
-  "corrections",
-  "exceptions",
-  "run",
-];
-
-/** A reprint is compared by its JSON; other formats are for people. */
+/** JSON is what a reprint is compared with; the others are for people. */
 const comparedFormat: StatementFormat = "json";
 
 interface Whose {
@@ -161,10 +151,10 @@ async function freeze(
   const request = { period, by: "happened", filters: {}, asOf, tolerances } as const;
   const sign = headSigner(application);
   const files: ClosedFileFacts[] = [];
-  for (const kind of closedKinds)
+  for (const kind of statementKinds)
     for (const format of formatsOf(application)) {
       const asked = `${kind}-${period.label}.${format}`;
-      for await (const { file, chunks } of filesOf(inquiry.statement(kind, request, format, asked, sign)))
+      for await (const { file, chunks } of filesOf(inquiry.statement(kind, request, format, sign)))
         files.push({ name: fileNameOf(asked, file), kind, format, ...(await frozen.keep(chunks)) });
     }
   return files;
@@ -234,14 +224,14 @@ async function computedAnew(
       const different: Printed["different"][number][] = [];
       const notCompared: Printed["notCompared"][number][] = [];
       for (const { named, ...file } of comparedOf(files, label)) {
-        const kind = closedKinds.find((one) => one === named);
+        const kind = statementKinds.find((one) => one === named);
         if (kind === undefined) {
           notCompared.push({ kind: named, why: "this program has no such statement" });
           continue;
         }
         // Uses the tolerances of that time; the configuration may have changed.
         const request = { ...asked, tolerances: await toleratedIn(await frozen.read(file)) };
-        for await (const { chunks } of filesOf(then.statement(kind, request, comparedFormat, file.name))) {
+        for await (const { chunks } of filesOf(then.statement(kind, request, comparedFormat))) {
           const found = await firstDifference(await frozen.read(file), chunks);
           if (found === "another version")
             notCompared.push({ kind, why: "another version of the program makes other columns of it" });

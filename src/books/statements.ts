@@ -1,4 +1,4 @@
-import { basename, dirname, join, resolve } from "node:path";
+import { dirname, join, resolve } from "node:path";
 import { toInstant } from "../base/clock.ts";
 import { usage } from "../base/errors.ts";
 import { makePrivateFolder } from "../base/private-files.ts";
@@ -32,18 +32,18 @@ export async function* reportChunks(
   application: Application,
   kind: StatementKind,
   request: StatementRequest,
-  { format, name }: { format: string; name: string },
+  format: string,
 ): AsyncGenerator<FileChunk, void, void> {
   const known = requireStatementFormat(format);
   const sign = headSigner(application);
   if (request.asOf === undefined) {
-    yield* (await application.inquiry()).statement(kind, request, known, name, sign);
+    yield* (await application.inquiry()).statement(kind, request, known, sign);
     return;
   }
   application.requireLedger();
   const then: Inquiry = openInquiry(application.ledgerPath, request.asOf);
   try {
-    yield* then.statement(kind, request, known, name, sign);
+    yield* then.statement(kind, request, known, sign);
   } finally {
     then.close();
   }
@@ -54,7 +54,10 @@ export function requireAsked(kind: StatementKind, { by }: StatementRequest, form
   requireStatementFormat(format);
   const { happenedOnly }: Statement = statements[kind];
   if (by === "crm-date" && happenedOnly === true)
-    throw usage(`${kind} counts by what happened alone: nothing in it has a date of the CRM`, "leave --by out");
+    throw usage(
+      `${kind} counts by what happened alone: nothing in it has a date of the CRM`,
+      "leave --date out (in a job: `by`)",
+    );
 }
 
 export async function writeReport(
@@ -63,10 +66,10 @@ export async function writeReport(
   request: StatementRequest,
   { format, path, part }: { format: string; path: string; part?: string | undefined },
 ): Promise<string[]> {
-  const chunks = reportChunks(application, kind, request, { format, name: basename(path) });
-  const pathOf = part === undefined ? (file: string): string => fileNameOf(path, file) : (): string => path;
-  return await writeFilesWhole(filesOf(part === undefined ? chunks : partOf(kind, chunks, part)), {
-    pathOf,
+  const chunks = reportChunks(application, kind, request, format);
+  const files = part === undefined ? filesOf(chunks) : [{ file: "", chunks: partOf(kind, chunks, part) }];
+  return await writeFilesWhole(files, {
+    pathOf: (file) => fileNameOf(path, file),
     what: "report",
     group: application.group,
   });
@@ -83,12 +86,12 @@ export async function* partOf(
   kind: StatementKind,
   chunks: AsyncIterable<FileChunk>,
   part: string | undefined,
-): AsyncGenerator<FileChunk, void, void> {
+): AsyncGenerator<string, void, void> {
   const first = requirePart(kind, part);
   const wanted = part === undefined || part === first ? "" : part;
   let isFound = false;
   for await (const { file, chunk } of chunks) {
-    if (file === wanted) yield { file: "", chunk };
+    if (file === wanted) yield chunk;
     else if (isFound) return;
     isFound ||= file === wanted;
   }
@@ -142,10 +145,9 @@ export async function* filesOf(chunks: AsyncIterable<FileChunk>): AsyncGenerator
     let next = await from.next();
     while (next.done !== true) {
       const { file } = next.value;
-      async function* ofFile(): AsyncGenerator<string | Buffer, void, void> {
+      async function* ofFile(): AsyncGenerator<string, void, void> {
         while (next.done !== true && next.value.file === file) {
-          const { chunk } = next.value;
-          yield typeof chunk === "string" ? chunk : Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength);
+          yield next.value.chunk;
           next = await from.next();
         }
       }
@@ -190,11 +192,7 @@ export function offeredStatements(): OfferedStatement[] {
   }));
 }
 
-/** In these formats each part of a statement is a separate file. */
-export function isOfParts(format: string): boolean {
-  return format === "csv";
-}
-
+/** What was asked for of a statement, checked, and how a process of its own is asked for it. */
 interface AskedStatement {
   kind: StatementKind;
   format: StatementFormat;

@@ -41,19 +41,6 @@ export function isListed(address: string, networks: readonly string[]): boolean 
   return list.check(plain, version === 6 ? "ipv6" : "ipv4");
 }
 
-const claimSettings = {
-  claim: z.string().min(1).default("groups").describe("Claim that `roles` is about: a text or a list of texts."),
-  roles: z
-    .record(z.string().min(1), role)
-    .default({})
-    .meta({
-      description:
-        "The right of a person with this value in the claim; of several values, the highest. Who has none " +
-        "gets no page.",
-      examples: [{ "crm-operators": "decide", finance: "report", support: "see" }],
-    }),
-};
-
 const proxySettings = z.strictObject({
   header: z
     .string()
@@ -88,7 +75,16 @@ const proxySettings = z.strictObject({
     .min(1)
     .default("email")
     .describe("Claim that names the person; decisions are written with it. Where it is missing: `sub`."),
-  ...claimSettings,
+  claim: z.string().min(1).default("groups").describe("Claim that `roles` is about: a text or a list of texts."),
+  roles: z
+    .record(z.string().min(1), role)
+    .default({})
+    .meta({
+      description:
+        "The right of a person with this value in the claim; of several values, the highest. Who has none " +
+        "gets no page.",
+      examples: [{ "crm-operators": "decide", finance: "report", support: "see" }],
+    }),
   role: role.optional().meta({
     description: "What everybody may do whom the proxy names and `roles` does not. Without it they get no page.",
     examples: ["see"],
@@ -101,36 +97,6 @@ const proxySettings = z.strictObject({
       description: "Addresses and networks of the reverse proxy; an assertion from elsewhere is refused.",
       examples: [["127.0.0.1", "10.0.0.0/8"]],
     }),
-});
-
-const oidcSettings = z.strictObject({
-  issuer: z
-    .url({ protocol: /^https?$/u })
-    .refine((url) => !isPlainHttp(url), "must be https; plain http is allowed to this machine only")
-    .meta({
-      description: "Issuer of the OpenID provider, as its own configuration says it.",
-      examples: ["https://login.example.com/realms/company"],
-    }),
-  clientId: z
-    .string()
-    .min(1)
-    .meta({ description: "Id of this program at the provider.", examples: ["crm-sync"] }),
-  clientSecret: secretReference.optional().meta({
-    description: "Secret of this program at the provider, as `env:NAME` or `file:/path`. Without it: a public client.",
-    examples: ["env:OIDC_SECRET"],
-  }),
-  person: z
-    .string()
-    .min(1)
-    .default("preferred_username")
-    .describe(
-      "Claim of the ID token that names the person; decisions are written with it. Where it is missing: `sub`.",
-    ),
-  ...claimSettings,
-  scopes: z
-    .array(z.string().regex(/^[\x21\x23-\x5b\x5d-\x7e]+$/u))
-    .default(["openid", "profile"])
-    .describe("Scopes to request from the provider; `openid` is always asked."),
 });
 
 const sessionSettings = z
@@ -151,7 +117,6 @@ export const accessSettingsSchema = z
       .default(["see", "decide"])
       .describe("Who may ask for private values; each time is an audit entry."),
     proxy: proxySettings.optional().describe("A reverse proxy that people sign in at, and that signs who they are."),
-    oidc: oidcSettings.optional().describe("An OpenID provider that people sign in at."),
     sessions: sessionSettings.describe("How long somebody stays signed in."),
   })
   .prefault({});

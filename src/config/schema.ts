@@ -126,21 +126,16 @@ function isOfThisMachine(hostname: string): boolean {
   return isLoopbackHost(hostname) || /(?:^|\.)localhost\.?$/iu.test(hostname);
 }
 
-function contradictions({ host, publicUrl, pages, access }: ServeSettings): { path: string[]; message: string }[] {
+/** What does not fit together of where it listens and who may come in. */
+function contradictions({ host, pages, access }: ServeSettings): { path: string[]; message: string }[] {
   if (!pages) return [];
   const found: { path: string[]; message: string }[] = [];
-  const { proxy, oidc } = access;
-  if (!isLoopbackHost(host) && proxy === undefined && oidc === undefined)
+  if (!isLoopbackHost(host) && access.proxy === undefined)
     found.push({
       path: ["host"],
       message:
-        "others than this machine reach it, and nobody could sign in; configure `serve.access.proxy` or `.oidc`, " +
+        "others than this machine reach it, and nobody could sign in; configure `serve.access.proxy`, " +
         "set `serve.pages: false` where health and metrics are all that is wanted, or take the host away",
-    });
-  if (oidc !== undefined && publicUrl === undefined)
-    found.push({
-      path: ["access", "oidc"],
-      message: "the provider has to send people back; set `serve.publicUrl` to where they reach these pages",
     });
   return found;
 }

@@ -2,7 +2,7 @@ import { sql, type NotNull } from "kysely";
 import type { RecordKey } from "../crm/model.ts";
 import { compareCustomer } from "../report/reconciliation/compare-customer.ts";
 import {
-  AgreementTally,
+  agreementOf,
   differencesOf,
   type AgreementCount,
   type Comparison,
@@ -68,11 +68,11 @@ function readSince({ db }: ReadOnlyLedger, since: string) {
 
 /** How many things of each kind match, over all customers. */
 export async function agreement(ledger: ReadOnlyLedger): Promise<AgreementCount[]> {
-  const tally = new AgreementTally();
   const view = await reconciliationView(ledger);
-  for (const key of ledger.rows(everyCustomer(ledger)))
-    for (const row of compareCustomer(customerCase(ledger, key), view)) tally.add(row);
-  return tally.counts();
+  function* rows(): Generator<Comparison, void, void> {
+    for (const key of ledger.rows(everyCustomer(ledger))) yield* compareCustomer(customerCase(ledger, key), view);
+  }
+  return agreementOf(rows());
 }
 
 /** Every customer in the CRM, the ledger or the quarantine, in key order. */

@@ -101,7 +101,7 @@ const settings = new Set(
   }),
 );
 const codes = new Set([...listedCodes().values()].flat().map(({ code }) => code));
-const isFile = /\.(?:csv|db|heads|html|json|md|sessions|xlsx|yaml)$/u;
+const isFile = /\.(?:csv|db|heads|html|json|md|sessions|yaml)$/u;
 const topLevel = new Set(Object.keys(configSchema.shape));
 
 /** Whether these words lead to a setting or to a map of settings; any word may be a name that one gives. */

@@ -22,17 +22,7 @@ interface Answered {
 }
 
 /** Paths that stand before the check of who asks. */
-const before = [
-  "/",
-  "/login",
-  "/logout",
-  "/login/link/x",
-  "/login/provider",
-  "/assets/x/y",
-  "/livez",
-  "/healthz",
-  "/metrics",
-];
+const before = ["/", "/login", "/logout", "/login/link/x", "/assets/x/y", "/livez", "/healthz", "/metrics"];
 const methods = ["PUT", "DELETE", "PATCH", "OPTIONS", "HEAD", "PROPFIND", "TRACE", "QUERY"];
 const names = [
   "q",

@@ -4,20 +4,18 @@ import { type ExitCode, usage } from "../../base/errors.ts";
 import { addBooks } from "../books-command.ts";
 import { formatKey } from "../../crm/keys.ts";
 import type { StatementRequest } from "../../report/statement/shape.ts";
-import type { FileChunk } from "../../report/statement/writer.ts";
 import { ok, withReader, type Invocation } from "../command.ts";
 import { example, type Register } from "../command-line.ts";
 import { parseKey } from "../words.ts";
 import type { Output } from "../output.ts";
 
-const kinds = "orders, entitlements, reconciliation, corrections, exceptions or run";
+const kinds = "orders, entitlements, reconciliation, exceptions or run";
 
 const kindsHelp = `
 Kinds:
   orders          orders placed, amended, ended and found, with their money; licences granted and revoked
   entitlements    opening + granted - revoked +- adjusted = closing, in units, nodes and seats
   reconciliation  the CRM, the sent changes and the platform, compared item by item
-  corrections     changes of the CRM in orders after they were placed
   exceptions      records that wait, were refused, are held or unknown, by age and owner, with the sum at stake
   run             the input and the result of each run
 `;
@@ -38,14 +36,14 @@ export const addReport: Register = (program, carryOut) => {
     .option("--customer <id>", "only of this customer")
     .option("--branch <code>", "only of the customers of this branch")
     .option("--product <id>", "only of this product: its number (gmsPid) or its application key")
-    .option("--format <format>", "csv, json, xlsx or html (default: csv; json for --json without --out)")
+    .option("--format <format>", "csv, json or html (default: csv; json for --json without --out)")
     .option("--part <name>", "this part of it alone, where each part is a file (default on stdout: the first)")
-    .option("--out <file>", "where to; other parts and their description go beside it (default: stdout)")
+    .option("--out <file>", "where to; other parts go beside it (default: stdout)")
     .addHelpText(
       "after",
       kindsHelp +
         example(
-          "crm-sync report orders --period 2026-10 --format xlsx --out orders-2026-10.xlsx",
+          "crm-sync report orders --period 2026-10 --format html --out orders-2026-10.html",
           "crm-sync report exceptions --period 2026-10 --as-of 2026-11-05 --customer C-1001",
         ),
     )
@@ -76,12 +74,9 @@ export async function reportCommand(invocation: Invocation, name: string, words:
     const { format = options.json && words.out === undefined ? "json" : "csv", part, out } = words;
     requireAsked(kind, request, format);
     if (out === undefined) {
-      refuseBytes(output, format, kind);
-      const file = { format, name: `${kind}-${request.period.label}.${format}` };
-      const chunks = reportChunks(application, kind, request, file);
-      const bytes = bytesOf(partOf(kind, chunks, part));
+      const chunks = reportChunks(application, kind, request, format);
       const { toStdoutFromOneState } = await import("../stdout.ts");
-      await toStdoutFromOneState(output, application.ledgerPath, bytes);
+      await toStdoutFromOneState(output, application.ledgerPath, partOf(kind, chunks, part));
       await noteProvisional(output, request, application.clock.now());
       return ok;
     }
@@ -103,18 +98,6 @@ async function noteProvisional(output: Output, { period, asOf }: StatementReques
   else if (asOf === undefined)
     output.note(`${label} is not over: the statement is provisional, figures may still change`);
   else output.note(`${label} was not over then: the statement is provisional`);
-}
-
-async function* bytesOf(chunks: AsyncIterable<FileChunk>): AsyncGenerator<string | Buffer, void, void> {
-  for await (const { chunk } of chunks)
-    yield typeof chunk === "string" ? chunk : Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength);
-}
-
-const binary = ["xlsx"];
-
-function refuseBytes({ stdout }: Pick<Output, "stdout">, format: string, kind: string): void {
-  if (stdout.isTTY !== true || !binary.includes(format)) return;
-  throw usage(`${format} is not for a terminal`, `add --out ${kind}.${format}, or send it on with \`> FILE\``);
 }
 
 async function requestOf(

@@ -224,7 +224,7 @@ export const bookSettingsSchema = z
   .strictObject({
     formats: z
       .array(z.enum(statementFormats))
-      .default(["csv", "xlsx", "html"])
+      .default(["csv", "html"])
       .describe("Formats that the statements of a closed period are kept in, beside JSON."),
   })
   .prefault({});

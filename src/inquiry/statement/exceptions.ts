@@ -41,8 +41,8 @@ export async function* exceptionRows(
   const check = new ExceptionTotals(known);
   for await (const one of stated(ledger, request)) {
     check.add(one);
-    const { part, row } = statedException(one, known);
-    yield { part, row: { ...row, ...signOffOf(ledger, request.period.label, one) } };
+    const row = { ...statedException(one, known), ...signOffOf(ledger, request.period.label, one) };
+    yield { part: "exceptions", row };
   }
   requireBalanced("exceptions", totals, check.rows());
   for await (const one of stated(ledger, request)) yield* concernedRows(one, known, zone);
@@ -73,13 +73,15 @@ const lastSignOff = asked<
 >("select by, at, reason from sign_off where period = @period and blocker = @blocker and facts = @facts");
 
 function signOffOf(ledger: ReadOnlyLedger, period: string, exception: StatedException): Row {
-  const id = { sign_off_id: signOffId(exception) };
   const [signed] = signedAs(exception).flatMap(({ id: blocker, facts }) =>
     lastSignOff(ledger, { period, blocker, facts }),
   );
-  return signed === undefined
-    ? id
-    : { ...id, signed_off_by: signed.by, signed_off_at: signed.at, sign_off_reason: signed.reason };
+  return {
+    sign_off_id: signOffId(exception),
+    signed_off_by: signed?.by ?? null,
+    signed_off_at: signed?.at ?? null,
+    sign_off_reason: signed?.reason ?? null,
+  };
 }
 
 /**

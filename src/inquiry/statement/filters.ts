@@ -116,27 +116,14 @@ export function branchOf(customer: Record<"namespace" | "id", RawBuilder<unknown
       and branch_owner.id = ${customer.id})`;
 }
 
-/** The branch of a customer at a moment, otherwise its first one. */
-export function branchThen(
-  customer: Record<"namespace" | "id", RawBuilder<unknown>>,
-  at: RawBuilder<unknown>,
-): RawBuilder<string | null> {
-  const form = sql`from record_version branch_form where branch_form.stream = 'customers'
-    and branch_form.namespace = ${customer.namespace} and branch_form.id = ${customer.id}`;
-  return sql<string | null>`coalesce(
-    (select branch_form.body ->> '$.branchCode' ${form} and branch_form.from_at <= ${at}
-      order by branch_form.version desc limit 1),
-    (select branch_form.body ->> '$.branchCode' ${form} order by branch_form.version limit 1))`;
-}
-
+/** What a filter says of a customer, as a condition; nothing where it says nothing. */
 export function ofCustomer(
   { customer, branch }: Filters,
   of: Record<"namespace" | "id", RawBuilder<unknown>>,
-  ownBranch: RawBuilder<string | null> = branchOf(of),
 ): RawBuilder<boolean> {
   const key = customer === undefined ? undefined : parseKey(customer);
   const named = key === undefined ? sql`1` : sql`${of.namespace} = ${key.namespace} and ${of.id} = ${key.id}`;
-  return branch === undefined ? sql<boolean>`(${named})` : sql<boolean>`(${named} and ${ownBranch} = ${branch})`;
+  return branch === undefined ? sql<boolean>`(${named})` : sql<boolean>`(${named} and ${branchOf(of)} = ${branch})`;
 }
 
 export function ofSource({ source }: Filters, column: RawBuilder<unknown>): RawBuilder<boolean> {

@@ -3,7 +3,7 @@ import { formatKey, parseKey } from "../../crm/keys.ts";
 import type { Row, StatementRequest } from "../../report/statement/shape.ts";
 import type { ReadOnlyLedger } from "../read-only-ledger.ts";
 import type { CustomersThen } from "./filters.ts";
-import { proofOf } from "./proof.ts";
+import type { proofs } from "./proof.ts";
 
 interface AssignmentRow {
   at: string;
@@ -25,7 +25,11 @@ interface AssignmentRow {
 export function* licenceRows(
   ledger: ReadOnlyLedger,
   { period, filters }: StatementRequest,
-  { dates, customers }: { dates: (instant: string) => string | null; customers: CustomersThen },
+  {
+    dates,
+    customers,
+    proofOf,
+  }: { dates: (instant: string) => string | null; customers: CustomersThen; proofOf: ReturnType<typeof proofs> },
 ): Generator<Row, void, void> {
   const begun = sql`iif(a.origin = 'granted', 'granted', 'grant-adopted')`;
   const ended = sql`iif(a.ended_by is null, 'found-gone', 'revoked')`;
@@ -37,7 +41,7 @@ export function* licenceRows(
     const customer = { namespace: row.customerNamespace, id: row.customerId };
     const branch = customers.branchAt(customer, row.at);
     if (filters.branch !== undefined && branch !== filters.branch) continue;
-    const { run, auditSequence } = proofOf(ledger, { ...row, customer });
+    const { run, auditSequence } = proofOf({ ...row, customer });
     yield {
       event: row.event,
       date: dates(row.at),

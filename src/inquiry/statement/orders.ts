@@ -17,7 +17,7 @@ import {
   type HistoryStep,
   type OrderHistory,
 } from "./order-history.ts";
-import { proofOf, Recent } from "./proof.ts";
+import { proofs, Recent } from "./proof.ts";
 import { sidesOf } from "../../report/statement/period.ts";
 
 type Dates = ReturnType<typeof localDates>;
@@ -25,31 +25,18 @@ type Dates = ReturnType<typeof localDates>;
 interface Words {
   dates: Dates;
   customers: CustomersThen;
-}
-
-function wordsOf(ledger: ReadOnlyLedger, { period }: StatementRequest): Words {
-  return { dates: localDates(period.zone), customers: customersThen(ledger) };
+  proofOf: ReturnType<typeof proofs>;
 }
 
 export function* ordersRows(ledger: ReadOnlyLedger, request: StatementRequest): Generator<PartRow, void, void> {
-  const words = wordsOf(ledger, request);
-  for (const { row } of orderLines(ledger, request, words)) yield { part: "lines", row };
+  const words = { dates: localDates(request.period.zone), customers: customersThen(ledger), proofOf: proofs(ledger) };
+  for (const row of orderLines(ledger, request, words)) yield { part: "lines", row };
   for (const row of orderRows(ledger, request, words)) yield { part: "orders", row };
   for (const row of licenceRows(ledger, request, words)) yield { part: "licences", row };
 }
 
-/** A line with its time. `dated`: the CRM date that counts it, only for a placing. */
-interface StatedLine {
-  row: Row;
-  at: string;
-  dated: CrmDate | null;
-}
-
-function* orderLines(
-  ledger: ReadOnlyLedger,
-  request: StatementRequest,
-  words: Words,
-): Generator<StatedLine, void, void> {
+/** Lines by the time of their event. */
+function* orderLines(ledger: ReadOnlyLedger, request: StatementRequest, words: Words): Generator<Row, void, void> {
   const { filters } = request;
   const closed = closedTimes(ledger);
   const followed = new Recent<Followed | undefined>(mostFollowed);
@@ -57,21 +44,19 @@ function* orderLines(
     const known = followed.get(formatKey(order), () => followedOf(ledger, order, request));
     const change = known?.changes.get(number);
     if (known === undefined || change === undefined) continue;
-    const { history } = known;
     const branch = words.customers.branchAt(change.customer, change.at);
     if (filters.branch !== undefined && branch !== filters.branch) continue;
     const lines = linesOf(change).filter(({ of }) => isOfProduct(of, filters.product));
     if (lines.length === 0) continue;
+    const { run, auditSequence } = words.proofOf(change);
     const own = {
       branch,
       ...eventCells(known, change, words),
-      ...adjustedCells(ledger, history, change, closed),
-      ...proofCells(ledger, change),
+      ...adjustedCells(known.history, change, closed, words),
+      run,
+      audit_sequence: auditSequence,
     };
-    const { form } = history.placing;
-    const dated = number === 0 ? crmDate(form?.placedAt, form?.zones, "placedAt") : null;
-    const cellsOf = (line: Line): Row => ({ ...own, ...lineCells(line, known.seats, words.dates) });
-    for (const line of lines) yield { row: cellsOf(line), at: change.at, dated };
+    for (const line of lines) yield { ...own, ...lineCells(line, known.seats, words.dates) };
   }
 }
 
@@ -233,17 +218,12 @@ function dateOfOrder(form: DatedOrder | undefined, dates: Dates): string | null 
   return dates(form?.placedAt, form?.zones?.["placedAt"]);
 }
 
-function proofCells(ledger: ReadOnlyLedger, change: OrderChange): Row {
-  const { run, auditSequence } = proofOf(ledger, change);
-  return { run, audit_sequence: auditSequence };
-}
-
-/** The closed period that an event adjusts, and the audit entry of the placing in it. */
+/** The closed period that an event adjusts, and the entry of the placing that stands in it. */
 function adjustedCells(
-  ledger: ReadOnlyLedger,
   { placing }: OrderHistory,
   { number, at }: OrderChange,
   closed: readonly ClosedTime[],
+  { proofOf }: Words,
 ): Row {
   const within = (date: CrmDate | null): ClosedTime | undefined =>
     date === null ? undefined : closed.find((period) => period.has(date));
@@ -253,7 +233,7 @@ function adjustedCells(
   if (adjusted === undefined || adjusted === own) return {};
   return {
     adjusts: adjusted.period,
-    adjusts_audit_sequence: placed === undefined ? null : proofOf(ledger, placing).auditSequence,
+    adjusts_audit_sequence: placed === undefined ? null : proofOf(placing).auditSequence,
   };
 }
 

@@ -1,3 +1,4 @@
+import { formatKey } from "../../crm/keys.ts";
 import type { RecordKey } from "../../crm/model.ts";
 import { type ReadOnlyLedger, asked } from "../read-only-ledger.ts";
 
@@ -33,8 +34,9 @@ interface Proof {
 }
 
 interface Proven {
+  /** The last one that says of an operation that it is done. */
   done: ReadonlyMap<string, number>;
-  newest: ReadonlyMap<string, number>;
+  /** The first one of the readings of a moment. */
   readings: ReadonlyMap<string, number>;
 }
 
@@ -42,10 +44,10 @@ const operationOf = asked<{ operation: string }, { run: string | null; subject: 
   "select o.run_id as run, o.subject from operation o where o.id = @operation",
 );
 
-const operationsOf = asked<{ subject: string }, { operation: string; done: number | null; newest: number }>(
-  `select json_extract(a.body, '$.operation') as operation, max(a.sequence) as newest,
-    max(iif(json_extract(a.body, '$.state') = 'done', a.sequence, null)) as done
-  from audit a where a.subject = @subject and json_extract(a.body, '$.operation') is not null group by 1`,
+const operationsOf = asked<{ subject: string }, { operation: string; done: number }>(
+  `select json_extract(a.body, '$.operation') as operation, max(a.sequence) as done from audit a
+  where a.subject = @subject and json_extract(a.body, '$.operation') is not null
+    and json_extract(a.body, '$.state') = 'done' group by 1`,
 );
 
 const readingsOf = asked<{ subject: string }, { at: string; first: number }>(
@@ -54,27 +56,6 @@ const readingsOf = asked<{ subject: string }, { at: string; first: number }>(
 );
 
 const mostRemembered = 20_000;
-const remembered = new WeakMap<ReadOnlyLedger, Recent<Proven>>();
-
-/** Empties the cache: the audit log has grown since the last statement. */
-export function forgetProofs(ledger: ReadOnlyLedger): void {
-  remembered.delete(ledger);
-}
-
-function provenOf(ledger: ReadOnlyLedger, subject: string): Proven {
-  let recent = remembered.get(ledger);
-  if (recent === undefined) remembered.set(ledger, (recent = new Recent(mostRemembered)));
-  return recent.get(subject, () => {
-    const operations = operationsOf(ledger, { subject });
-    const readings = readingsOf(ledger, { subject });
-    const value = {
-      done: new Map(operations.flatMap(({ operation, done }) => (done === null ? [] : [[operation, done]]))),
-      newest: new Map(operations.map(({ operation, newest }) => [operation, newest])),
-      readings: new Map(readings.map(({ at, first }) => [at, first])),
-    };
-    return { value, weight: 1 + operations.length + readings.length };
-  });
-}
 
 interface Event {
   operationId: string | null;
@@ -82,19 +63,27 @@ interface Event {
   at: string;
 }
 
-export function proofOf(ledger: ReadOnlyLedger, { operationId, customer, at }: Event): Proof {
-  if (operationId === null) return { run: null, auditSequence: readingAt(ledger, customer, at) };
-  const [operation] = operationOf(ledger, { operation: operationId });
-  if (operation === undefined) return { run: null, auditSequence: null };
-  const { run, subject } = operation;
-  return { run, auditSequence: provenOf(ledger, subject).done.get(operationId) ?? null };
-}
-
-export function newestEntryOf(ledger: ReadOnlyLedger, operationId: string): number | null {
-  const [operation] = operationOf(ledger, { operation: operationId });
-  return operation === undefined ? null : (provenOf(ledger, operation.subject).newest.get(operationId) ?? null);
-}
-
-export function readingAt(ledger: ReadOnlyLedger, { namespace, id }: RecordKey, at: string): number | null {
-  return provenOf(ledger, `customer:${namespace}/${id}`).readings.get(at) ?? null;
+/** The run and the audit entry of an event: of its operation, or of the reading of its customer that learned of it. */
+export function proofs(ledger: ReadOnlyLedger): (event: Event) => Proof {
+  const recent = new Recent<Proven>(mostRemembered);
+  const provenOf = (subject: string): Proven =>
+    recent.get(subject, () => {
+      const operations = operationsOf(ledger, { subject });
+      const readings = readingsOf(ledger, { subject });
+      const value = {
+        done: new Map(operations.map(({ operation, done }) => [operation, done])),
+        readings: new Map(readings.map(({ at, first }) => [at, first])),
+      };
+      return { value, weight: 1 + operations.length + readings.length };
+    });
+  return ({ operationId, customer, at }) => {
+    if (operationId === null) {
+      const { readings } = provenOf(`customer:${formatKey(customer)}`);
+      return { run: null, auditSequence: readings.get(at) ?? null };
+    }
+    const [operation] = operationOf(ledger, { operation: operationId });
+    if (operation === undefined) return { run: null, auditSequence: null };
+    const { run, subject } = operation;
+    return { run, auditSequence: provenOf(subject).done.get(operationId) ?? null };
+  };
 }

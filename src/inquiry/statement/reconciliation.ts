@@ -3,7 +3,14 @@ import { formatKey } from "../../crm/keys.ts";
 import type { Money, RecordKey } from "../../crm/model.ts";
 import { compareCustomer } from "../../report/reconciliation/compare-customer.ts";
 import { inCodes, type CustomerCase, type ReconciliationView } from "../../report/reconciliation/case.ts";
-import { hasProduct, isProduct, orderChanges, type OrderForm } from "../../report/statement/order-form.ts";
+import {
+  hasProduct,
+  isProduct,
+  orderChanges,
+  orderForm,
+  type OrderChange,
+  type OrderForm,
+} from "../../report/statement/order-form.ts";
 import { inPeriod } from "../../report/statement/period.ts";
 import { reconciledItems } from "../../report/statement/reconciled.ts";
 import {
@@ -13,14 +20,16 @@ import {
   isOtherMoney,
   differenceKey,
 } from "../../report/statement/reconciled-item.ts";
-import { correctedRow, itemRow, ReconciliationTotals } from "../../report/statement/reconciliation.ts";
+import { correctedRow } from "../../report/statement/corrected.ts";
+import { itemRow, ReconciliationTotals } from "../../report/statement/reconciliation.ts";
 import type { Filters, PartRow, StatementRequest } from "../../report/statement/shape.ts";
+import type { KeptOrder } from "../../engine/model/desired.ts";
+import { stored } from "../../ledger/database/damage.ts";
 import { customerCase } from "../customer-case.ts";
 import { everyCustomer, reconciliationView } from "../reconciliation.ts";
 import { type ReadOnlyLedger, asked, ofEachCustomer } from "../read-only-ledger.ts";
 import { requireBalanced } from "../../report/statement/cells.ts";
-import { changedOrder, formIn, isAsked } from "./corrections.ts";
-import { branchOf, ofCustomer, ofSource } from "./filters.ts";
+import { branchOf, ofCustomer, ofSource, zonesIn } from "./filters.ts";
 import type { RecordTable } from "../../ledger/records/tables.ts";
 import { stepsOf, type StepRow } from "../placed-orders.ts";
 
@@ -148,13 +157,37 @@ function* correctedRows(ledger: ReadOnlyLedger, request: StatementRequest): Gene
   const isIn = inPeriod(period, by);
   for (const row of ledger.rows(changedOrders(filters))) {
     const [before, after] = [formIn(row.placed_body, row.placed_zones), formIn(row.body, row.date_zones)];
-    const order = changedOrder(row, after.placedAt);
     if (!isIn({ at: row.placed_at, crmDate: after.placedAt })) continue;
-    const { changed_at: changedAt, source, place } = row;
+    const order = {
+      order: { namespace: row.namespace, id: row.id },
+      customer: { namespace: row.customer_namespace, id: row.customer_id },
+      branch: row.branch,
+      crmDate: after.placedAt,
+      channelOrderId: row.channel_order_id,
+      placedAt: row.placed_at,
+      changedAt: row.changed_at,
+      source: row.source,
+      place: row.place,
+    };
     for (const change of orderChanges(before, after))
-      if (isAsked(change, { before, after }, filters))
-        yield correctedRow({ ...order, changedAt, source, place }, change, period.zone);
+      if (isAsked(change, { before, after }, filters)) yield correctedRow(order, change, period.zone);
   }
+}
+
+/** Whether a change is of the product that is asked for: of an order, where one of its forms has that product. */
+function isAsked(
+  { level, item, asset }: OrderChange,
+  { before, after }: Record<"before" | "after", OrderForm>,
+  { product }: Filters,
+): boolean {
+  if (product === undefined) return true;
+  return [before, after].some((form) =>
+    [...form.products.values()].some(
+      (one) =>
+        isProduct(one, product) &&
+        (level === "order" || (level === "product" ? one.id === item : one.assetId === asset)),
+    ),
+  );
 }
 
 function changedOrders(filters: Filters) {
@@ -266,4 +299,9 @@ function formsOf(row: RecordFactRow, steps: readonly StepRow[]): OrderForms {
     if (origin === "sent") lastSent = form;
   }
   return { now, sent, lastSent };
+}
+
+/** A form of an order as it is kept, with the zones of its dates. */
+function formIn(body: string, zones: string | null): OrderForm {
+  return orderForm(stored<KeptOrder>(body), zonesIn(zones));
 }

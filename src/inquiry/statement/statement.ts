@@ -1,4 +1,3 @@
-import { correctionsStatement } from "../../report/statement/corrections.ts";
 import { entitlementsStatement } from "../../report/statement/entitlements.ts";
 import { exceptionsStatement } from "../../report/statement/exceptions.ts";
 import { ordersStatement } from "../../report/statement/orders.ts";
@@ -13,7 +12,6 @@ import type {
   StatementHeader,
 } from "../../report/statement/shape.ts";
 import type { ReadOnlyLedger } from "../read-only-ledger.ts";
-import { correctionRows } from "./corrections.ts";
 import { entitlementsRows } from "./entitlements.ts";
 import { exceptionRows } from "./exceptions.ts";
 import { ordersRows } from "./orders.ts";
@@ -21,7 +19,6 @@ import { reconciliationRows } from "./reconciliation.ts";
 import { usage } from "../../base/errors.ts";
 import { renderStatement, type StatementFormat } from "../../report/statement/render.ts";
 import type { FileChunk } from "../../report/statement/writer.ts";
-import { forgetProofs } from "./proof.ts";
 import { programVersion } from "../../base/program-version.ts";
 import type { AuditHeadFacts } from "../../report/facts.ts";
 import { isOver } from "../../report/statement/period.ts";
@@ -41,7 +38,6 @@ export const statements = {
   orders: { shape: ordersStatement, rows: ordersRows },
   entitlements: { shape: entitlementsStatement, rows: entitlementsRows },
   reconciliation: { shape: reconciliationStatement, rows: reconciliationRows },
-  corrections: { shape: correctionsStatement, rows: correctionRows },
   exceptions: { shape: exceptionsStatement, rows: exceptionRows, happenedOnly: true },
   run: { shape: runStatement, rows: runRows, filters: ["source"], happenedOnly: true },
 } satisfies Record<string, Statement>;
@@ -57,15 +53,13 @@ export async function* statement(
   kind: StatementKind,
   request: StatementRequest,
   format: StatementFormat,
-  name: string,
   sign?: SignHead,
 ): AsyncGenerator<FileChunk, void, void> {
   const made: Statement = statements[kind];
   if (made.filters !== undefined) requireUseful(kind, request.filters, made.filters);
   const asked: StatementRequest = made.happenedOnly ? { ...request, by: "happened" } : request;
-  forgetProofs(ledger);
   const header = await statementHeader(ledger, made.shape, asked, sign);
-  yield* renderStatement(format, made.shape, header, made.rows(ledger, asked), name);
+  yield* renderStatement(format, made.shape, header, made.rows(ledger, asked));
 }
 
 const all = ["source", "customer", "branch", "product"] as const satisfies readonly (keyof Filters)[];
@@ -75,9 +69,7 @@ function requireUseful(kind: string, given: Filters, useful: readonly (keyof Fil
   if (useless === undefined) return;
   throw usage(
     `the statement ${kind} cannot be limited to a ${useless}`,
-    useful.length === 0
-      ? `leave --${useless} out`
-      : `leave --${useless} out; it can be limited by ${useful.map((one) => `--${one}`).join(", ")}`,
+    `leave --${useless} out; it can be limited by ${useful.map((one) => `--${one}`).join(", ")}`,
   );
 }
 

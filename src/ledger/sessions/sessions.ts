@@ -2,18 +2,14 @@ import { createHash } from "node:crypto";
 import type { Clock } from "../../base/clock.ts";
 import type { Randomness } from "../../base/ids.ts";
 import type { Sqlite } from "../database/database.ts";
-import type { Who } from "../../base/who.ts";
 import { rmSync, statSync } from "node:fs";
 import Database from "better-sqlite3";
 import { createPrivateFile, keepPrivate } from "../../base/private-files.ts";
 
-/** `mark` identifies the settings behind a sign-in. If they change, the session ends. */
-export interface SessionFacts extends Who {
-  role: string;
-  mark: string;
-}
-
-export interface Session extends SessionFacts {
+/** A user of this machine who signed in by a link. */
+export interface Session {
+  user: string;
+  /** What each form of whoever signed in bears, and nobody else can know. */
   csrf: string;
 }
 
@@ -59,44 +55,36 @@ export class Sessions {
     });
   }
 
-  begin(facts: SessionFacts): string {
+  /** Signs somebody in and gives the token that their browser shows from now on. */
+  begin(user: string): string {
     const token = this.#random.hex(32);
-    const now = this.#clock.now();
-    const row = { ...facts, hash: hashOf(token), csrf: this.#random.hex(32), now };
+    const row = { hash: hashOf(token), user, csrf: this.#random.hex(32), now: this.#clock.now() };
     this.#file.use((database) => {
       keepNewest(database);
       database
-        .prepare(
-          `insert into session (hash, name, way, issuer, subject, role, mark, csrf, created_at, seen_at)
-           values (@hash, @name, @way, @issuer, @subject, @role, @mark, @csrf, @now, @now)`,
-        )
+        .prepare(`insert into session (hash, user, csrf, created_at, seen_at) values (@hash, @user, @csrf, @now, @now)`)
         .run(row);
     });
     return token;
   }
 
-  /** The session of a token. Ends it if it is too old or its settings changed. */
-  find(
-    token: string,
-    life: { idleMs: number; longestMs: number; isUsed: boolean },
-    markOf: (way: string) => string | undefined,
-  ): Session | undefined {
+  /** The session of a token. One whose time is over ends. */
+  find(token: string, life: { idleMs: number; longestMs: number; isUsed: boolean }): Session | undefined {
     const hash = hashOf(token);
     const now = this.#clock.now();
     return this.#file.use((database) => {
       const row = database.prepare<[string], SessionRow>("select * from session where hash = ?").get(hash);
       if (row === undefined) return undefined;
-      const { created_at: created, seen_at: seen } = row;
+      const { user, csrf, created_at: created, seen_at: seen } = row;
       const isInTime =
         now - created <= life.longestMs && now - seen <= life.idleMs && now >= Math.max(created, seen) - clockTolerance;
-      if (!isInTime || row.mark !== markOf(row.way)) {
+      if (!isInTime) {
         database.prepare<[string]>("delete from session where hash = ?").run(hash);
         return undefined;
       }
       if (life.isUsed && now - seen >= seenEvery)
         database.prepare<[number, string]>("update session set seen_at = ? where hash = ?").run(now, hash);
-      const { name, way, issuer, subject, role, mark, csrf } = row;
-      return { name, way, issuer, subject, role, mark, csrf };
+      return { user, csrf };
     });
   }
 
@@ -160,8 +148,8 @@ const version = 1;
 const tables = `
   create table own (id integer primary key check (id = 1), key text not null, name text not null) strict;
   create table session (
-    hash text primary key, name text not null, way text not null, issuer text not null, subject text not null,
-    role text not null, mark text not null, csrf text not null, created_at integer not null, seen_at integer not null
+    hash text primary key, user text not null, csrf text not null, created_at integer not null,
+    seen_at integer not null
   ) strict;
   create table link (
     hash text primary key, user text not null, created_at integer not null, used_at integer

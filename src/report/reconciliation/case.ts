@@ -132,6 +132,21 @@ export interface ReconciliationView {
  */
 export type Agreement = "matched" | DriftClass;
 
+const worst: readonly Agreement[] = ["missing", "different", "extra", "in-transit", "not-observable", "matched"];
+
+/** The verdict of what has parts with these verdicts. */
+export function worstOf(verdicts: readonly Agreement[]): Agreement {
+  return worst.find((verdict) => verdicts.includes(verdict)) ?? "matched";
+}
+
+/** How many parts are not as meant, such as `2 missing`, in the order in which each verdict comes first. */
+export function verdictCounts(verdicts: readonly Agreement[]): string[] {
+  return [...Map.groupBy(verdicts, (verdict) => verdict)]
+    .filter(([verdict]) => verdict !== "matched")
+    .map(([verdict, all]) => `${all.length} ${verdict}`);
+}
+
+/** What becomes of what was sent: all that is not as it was left. */
 export const driftClasses = ["missing", "extra", "different", "in-transit", "not-observable"] as const;
 export type DriftClass = (typeof driftClasses)[number];
 
@@ -297,23 +312,17 @@ const plural: Record<Level, AgreementCount["what"]> = {
   assignment: "assignments",
 };
 
-export class AgreementTally {
-  readonly #counts = new Map<Level, Omit<AgreementCount, "what">>();
-
-  add(row: Comparison): void {
-    const count = this.#counts.get(row.level) ?? { matched: 0, unsent: 0, total: 0 };
+/** Counts comparisons by their level; levels without any are left out. */
+export function agreementOf(rows: Iterable<Comparison>): AgreementCount[] {
+  const counts = new Map(levels.map((level) => [level, { what: plural[level], matched: 0, unsent: 0, total: 0 }]));
+  for (const { level, verdict, sent } of rows) {
+    const count = counts.get(level);
+    if (count === undefined) continue;
     count.total += 1;
-    if (row.verdict === "matched") count.matched += 1;
-    else if (!row.sent) count.unsent += 1;
-    this.#counts.set(row.level, count);
+    if (verdict === "matched") count.matched += 1;
+    else if (!sent) count.unsent += 1;
   }
-
-  counts(): AgreementCount[] {
-    return levels.flatMap((level) => {
-      const count = this.#counts.get(level);
-      return count === undefined ? [] : [{ what: plural[level], ...count }];
-    });
-  }
+  return [...counts.values()].filter(({ total }) => total > 0);
 }
 
 const instants = new Set(["limitStartDate", "limitEndDate", "trialEndDate", "limitStart", "limitEnd", "trialEnd"]);

@@ -6,9 +6,10 @@ import {
   isWithin,
   notRead,
   sentSince,
+  verdictCounts,
   waitNote,
   whyNot,
-  type Agreement,
+  worstOf,
   type Comparison,
   type CustomerCase,
   type Judgement,
@@ -30,6 +31,9 @@ interface Sides {
   shown: ShownItem | undefined;
 }
 
+const itemsOf = { product: "products", package: "packages" } as const;
+
+/** Every order of a customer with its products and packages, then what the platform shows beside them. */
 export function orderRows(item: CustomerCase, view: ReconciliationView): Comparison[] {
   const rows: Comparison[] = [];
   const met = { product: new Set<string>(), package: new Set<string>() };
@@ -43,7 +47,7 @@ export function orderRows(item: CustomerCase, view: ReconciliationView): Compari
   }
   const ours = new Set(item.orders.flatMap(({ numbers }) => numbers));
   for (const level of ["product", "package"] as const) {
-    for (const [subject, shown] of item.shown[level === "product" ? "products" : "packages"]) {
+    for (const [subject, shown] of item.shown[itemsOf[level]]) {
       if (!met[level].has(subject)) rows.push(strayRow(level, subject, shown, ours));
     }
   }
@@ -56,23 +60,16 @@ export function orderRows(item: CustomerCase, view: ReconciliationView): Compari
 function orderSummary(order: OrderCase, parts: readonly Comparison[]): Comparison | undefined {
   const wanted = isWanted(order);
   if (!wanted && (order.placed === null || (order.isOver === true && parts.length === 0))) return undefined;
-  const worst = (["missing", "different", "extra", "in-transit", "not-observable"] as const).find((verdict) =>
-    parts.some((part) => part.verdict === verdict),
-  );
-  const counted = new Map<Agreement, number>();
-  for (const part of parts) counted.set(part.verdict, (counted.get(part.verdict) ?? 0) + 1);
+  const verdicts = parts.map(({ verdict }) => verdict);
   const seen = parts.flatMap((part) => (part.seenAt === undefined || part.seenAt === null ? [] : [part.seenAt])).sort();
   return {
     ...about(order, parts),
     level: "order",
-    verdict: parts.length === 0 ? (order.placed === null ? "missing" : "not-observable") : (worst ?? "matched"),
+    verdict: parts.length === 0 ? (order.placed === null ? "missing" : "not-observable") : worstOf(verdicts),
     inCrm: wanted,
     sent: order.placed !== null,
     shown: parts.some((part) => part.shown === true) ? true : parts.some((part) => part.shown === null) ? null : false,
-    details: [
-      ...(order.placed === null ? [whyNot(order.crm)] : waitNote(order.crm)),
-      ...[...counted].filter(([verdict]) => verdict !== "matched").map(([verdict, count]) => `${count} ${verdict}`),
-    ],
+    details: [...(order.placed === null ? [whyNot(order.crm)] : waitNote(order.crm)), ...verdictCounts(verdicts)],
     seenAt: seen[0] ?? null,
   };
 }
@@ -92,8 +89,8 @@ function itemRows(
   met: Set<string>,
   view: ReconciliationView,
 ): Comparison[] {
-  const sides = sidesOf(order[level === "product" ? "products" : "packages"], isWanted(order));
-  const shownItems = item.shown[level === "product" ? "products" : "packages"];
+  const sides = sidesOf(order[itemsOf[level]], isWanted(order));
+  const shownItems = item.shown[itemsOf[level]];
   const rows: Comparison[] = [];
   for (const side of sides) {
     const subject = side.assetNumber === null ? undefined : `${side.assetNumber}/${side.id}`;

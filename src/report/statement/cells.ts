@@ -153,8 +153,6 @@ const mostKept = 20_000;
 
 /** Instants as the clocks of a zone show them. */
 export interface LocalTime {
-  /** Milliseconds by which clocks of the zone are ahead of UTC then. */
-  offset(instant: number): number;
   /** `2026-10-01T02:00:00+02:00` for an instant in UTC; milliseconds only where there are some. */
   text(instant: string): string;
   /** `2026-10-01 02:00:00` for people, without the offset. */
@@ -183,7 +181,6 @@ export function localTime(zone: string): LocalTime {
     return { text: new Date(at + ahead).toISOString().slice(0, -1).replace(".000", ""), ahead };
   };
   return {
-    offset,
     text: (instant) => {
       const { text, ahead } = clock(instant);
       return text + offsetText(ahead);

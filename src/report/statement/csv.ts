@@ -11,19 +11,14 @@ import {
   type LocalTime,
 } from "./cells.ts";
 import type { Column, Part, Row } from "./shape.ts";
-import { fileOfPart, type OpenStatement, type StatementWriter } from "./writer.ts";
+import type { OpenStatement, StatementWriter } from "./writer.ts";
 
-/** A statement as CSV (RFC 4180, UTF-8): one file for each part, with a line of column names. */
-export function csvWriter({ shape, header }: OpenStatement): StatementWriter {
+/** A statement as CSV (RFC 4180, UTF-8): a file for each part with one line of column names and data only. */
+export function csvWriter({ header }: OpenStatement): StatementWriter {
   const time = localTime(header.period.zone);
   return {
-    begin: () => [],
-    beginPart: (part) => [
-      { file: fileOfPart(shape, part), chunk: `${part.columns.map(({ name }) => name).join(",")}\r\n` },
-    ],
-    rows: (part, rows) => [{ file: fileOfPart(shape, part), chunk: csvText(part, rows, time) }],
-    endPart: () => [],
-    end: () => [],
+    beginPart: ({ columns }) => `${columns.map(({ name }) => name).join(",")}\r\n`,
+    rows: (part, rows) => csvText(part, rows, time),
   };
 }
 

@@ -229,17 +229,16 @@ type Told = Row & { kind: string; open: boolean; owner: Actor | null; ageing: st
 function toldOf(
   { facts, ended, open, owner }: StatedException,
   { knownAt, ageing }: Known,
-): { told: Told; hours: number | null } {
-  const { kind, since } = exceptionRow(facts);
+): { told: Told; hours: number | null; row: Row } {
+  const { kind, ...row } = exceptionRow(facts);
   const by = open || ended === null ? knownAt : ended.at;
-  const { hours, bucket } = ageAt(typeof since === "string" ? since : null, by, ageing);
-  return { told: { kind: String(kind), open, owner, ageing: bucket }, hours };
+  const { hours, bucket } = ageAt(typeof row["since"] === "string" ? row["since"] : null, by, ageing);
+  return { told: { kind: String(kind), open, owner, ageing: bucket }, hours, row };
 }
 
-/** Cells that change because the exception has ended, in the period or later. */
-function endOf({ facts, ended, open }: StatedException): Row {
+/** What a row says otherwise where the exception has ended, in the period or after it. */
+function endOf({ facts, ended, open }: StatedException, { reason = null, code = null }: Row): Row {
   if (ended === null) return {};
-  const { reason = null, code = null } = exceptionRow(facts);
   const told = { until: ended.at, reason: ended.how === null ? reason : `${String(reason)}; ${ended.how}` };
   switch (facts.kind) {
     case "settled":
@@ -256,35 +255,29 @@ function endOf({ facts, ended, open }: StatedException): Row {
   }
 }
 
-export function statedException(exception: StatedException, known: Known): PartRow {
-  const { told, hours } = toldOf(exception, known);
-  const { kind: _kind, ...row } = exceptionRow(exception.facts);
+/** One exception as a row of `exceptions`, without its sign-off. */
+export function statedException(exception: StatedException, known: Known): Row {
+  const { told, hours, row } = toldOf(exception, known);
   const stakes = stakesOf(exception);
   const [only, ...others] = stakes;
   const isOne = only !== undefined && others.length === 0;
   return {
-    part: "exceptions",
-    row: {
-      ...told,
-      age_hours: hours,
-      ...row,
-      ...endOf(exception),
-      branch: exception.branch,
-      orders: exception.orders.length,
-      at_stake: isOne ? only.minor : null,
-      at_stake_currency: isOne ? only.currency : null,
-      at_stake_in: stakes.map(({ currency }) => currency),
-      sign_off_id: null,
-      signed_off_by: null,
-      signed_off_at: null,
-      sign_off_reason: null,
-    },
+    ...told,
+    age_hours: hours,
+    ...row,
+    ...endOf(exception, row),
+    branch: exception.branch,
+    orders: exception.orders.length,
+    at_stake: isOne ? only.minor : null,
+    at_stake_currency: isOne ? only.currency : null,
+    at_stake_in: stakes.map(({ currency }) => currency),
   };
 }
 
 export function concernedRows(exception: StatedException, known: Known, zone: string): PartRow[] {
-  const { kind, open, owner } = toldOf(exception, known).told;
-  const { customer = null, record = null, operation = null, hold = null } = exceptionRow(exception.facts);
+  const { told, row } = toldOf(exception, known);
+  const { kind, open, owner } = told;
+  const { customer = null, record = null, operation = null, hold = null } = row;
   const of = { kind, open, owner, customer, record, operation, hold };
   return exception.orders.map(({ key, crmDate, amount }) => ({
     part: "orders",

@@ -1,20 +1,18 @@
 import { hash } from "node:crypto";
-import { decimalText, minorDigits } from "../../crm/currency.ts";
+import { html } from "hono/html";
+import { decimalText } from "../../crm/currency.ts";
 import { cellText, localTime, cellOf, currencyOf, isList, minorOf, type LocalTime } from "./cells.ts";
-import { barChart, grouped, markup, type Markup } from "./chart.ts";
 import {
-  factLines,
-  knownFacts,
   sumText,
-  type HeaderFact,
-  type PartTotals,
-  type Sum,
-  type Totals,
   type OpenStatement,
+  type PartTotals,
   type StatementTotals,
   type StatementWriter,
+  type Sum,
+  type Totals,
 } from "./writer.ts";
-import type { Column, Part, Row } from "./shape.ts";
+import { tolerancesText } from "./tolerances.ts";
+import type { Column, Part, Row, StatementHeader } from "./shape.ts";
 
 /** The other formats have all rows. */
 const mostRows = 2000;
@@ -24,7 +22,6 @@ const wideFrom = 11;
 const brokenFrom = 24;
 /** With more sums than this and fewer groups, the table of totals is turned. */
 const mostAcross = 10;
-const mostCharts = 6;
 
 /**
  * A statement as a page for reading and printing, with the first rows of each part. It has no script and loads nothing.
@@ -34,34 +31,79 @@ export function htmlWriter(statement: OpenStatement): StatementWriter {
   const time = localTime(statement.header.period.zone);
   const bodies = new Map<string, Markup[]>();
   return {
-    begin: () => [],
     beginPart(part) {
       bodies.set(part.name, []);
-      return [];
+      return "";
     },
     rows(part, rows) {
       const body = bodies.get(part.name);
       const left = mostRows - (body?.length ?? 0);
       body?.push(...rows.slice(0, left).map((row) => rowMarkup(part, row, time)));
-      return [];
+      return "";
     },
-    endPart: () => [],
-    *end(totals) {
-      yield { file: "", chunk: pageBegin(statement, totals, time) };
-      for (const part of statement.shape.parts) {
+    end(totals) {
+      const sections = statement.shape.parts.map((part) => {
         const found = totals.get(part.name);
-        if (found !== undefined) yield { file: "", chunk: partSection(part, found, bodies.get(part.name) ?? []) };
-      }
-      yield { file: "", chunk: "</body>\n</html>\n" };
+        return found === undefined ? "" : partSection(part, found, bodies.get(part.name) ?? []);
+      });
+      return `${pageBegin(statement, totals, time)}${sections.join("")}</body>\n</html>\n`;
     },
   };
+}
+
+/** What a statement was made from, in the order in which people read it; what is not known of that is left out. */
+function factsOf({ period, filters, auditHead, tolerances, ...header }: StatementHeader, time: LocalTime): Markup[] {
+  const at = (instant: string | null | undefined): string | undefined => (instant ? time.text(instant) : undefined);
+  const facts: [title: string, value: string | number | null | undefined][] = [
+    ["Statement", header.kind],
+    ["Version of its columns", header.version],
+    ["Period", period.label],
+    ["From", at(period.from)],
+    ["Up to, not included", at(period.to)],
+    ["Time zone", period.zone],
+    [
+      "Begins where the period closed before it ended, which had another time zone",
+      period.joined === true ? "yes" : undefined,
+    ],
+    ["A row belongs to the period by", header.by],
+    ["Only the source", filters.source],
+    ["Only the customer", filters.customer],
+    ["Only the branch", filters.branch],
+    ["Only the product", filters.product],
+    ["As of", at(header.asOf)],
+    ["Provisional (period not over)", header.provisional ? "yes" : "no"],
+    ["Ledger", header.ledger],
+    ["Audit head: entry", auditHead?.sequence],
+    ["Audit head: time", at(auditHead?.at)],
+    ["Audit head: hash", auditHead?.hash],
+    ["Audit tree: size", auditHead?.size],
+    ["Audit tree: root", auditHead?.root],
+  ];
+  const known = facts.flatMap(([title, value]) => (value === null || value === undefined ? [] : [{ title, value }]));
+  const after = [
+    ...(tolerances === undefined ? [] : [{ title: "Tolerated", value: tolerancesText(tolerances) }]),
+    { title: "Version of the program", value: header.program },
+  ];
+  const fact = ({ title, value }: { title: string; value: string | number }): Markup =>
+    markup`<dt>${title}</dt><dd>${cellText(String(value))}</dd>
+`;
+  const signed = auditHead?.checkpoint;
+  return [...known.map(fact), ...(signed === undefined ? [] : [signedHead(signed)]), ...after.map(fact)];
+}
+
+/** Lines begin where a line of the page does: so the page itself is a file in which a signed head stands. */
+function signedHead(checkpoint: string): Markup {
+  const lines = checkpoint.replace(/\n$/u, "").split("\n").map(cellText);
+  return markup`<dt class="whole">Audit head: signed</dt><dd class="whole"><pre>
+${lines.join("\n")}
+</pre></dd>
+`;
 }
 
 function pageBegin({ shape, header }: OpenStatement, totals: StatementTotals, time: LocalTime): string {
   const style = pageStyle + shape.parts.filter(isBroken).map(brokenStyle).join("");
   const styleHash = hash("sha256", style, "base64");
   const policy = `default-src 'none'; style-src 'sha256-${styleHash}'; base-uri 'none'; form-action 'none'`;
-  const facts = knownFacts(header).map((fact) => factMarkup(fact, time));
   const parts = shape.parts.map((part) => {
     const rows = totals.get(part.name)?.rows ?? 0;
     return markup`<li><a href="#${part.name}">${part.title}</a>: ${rowsText(rows)}</li>`;
@@ -81,22 +123,10 @@ function pageBegin({ shape, header }: OpenStatement, totals: StatementTotals, ti
 <p>${aboutMarkup(shape.about)}</p>
 ${header.provisional ? warning : ""}
 <dl>
-${facts}</dl>
+${factsOf(header, time)}</dl>
 <ul>${parts}</ul>
 `;
   return `<!doctype html>\n${begin}<style>${style}</style>\n${body}`;
-}
-
-/** Each line of the fact is a line of the file, so that tools find a signed head in the page. */
-function factMarkup(fact: HeaderFact, time: LocalTime): Markup {
-  const lines = factLines(fact, time).map(cellText);
-  if (fact.lines !== true)
-    return markup`<dt>${fact.title}</dt><dd>${lines.join(" ")}</dd>
-`;
-  return markup`<dt class="whole">${fact.title}</dt><dd class="whole"><pre>
-${lines.join("\n")}
-</pre></dd>
-`;
 }
 
 function rowsText(rows: number): string {
@@ -109,7 +139,6 @@ function partSection(part: Part, totals: PartTotals, body: readonly Markup[]): s
 <p>${aboutMarkup(part.about)}</p>
 <h3>Totals</h3>
 ${totalsTable(part, totals)}
-${chartsOf(part, totals)}
 ${rowsTable(part, totals, body)}
 </section>
 `);
@@ -148,47 +177,9 @@ function groupText(value: string | null): string {
   return value === null ? "(empty)" : pageText(value);
 }
 
-function sumIn(totals: Totals, { column, currency }: Sum): Sum | undefined {
-  return totals.sums.find((sum) => sum.column === column && sum.currency === currency);
-}
-
-function amountOf(totals: Totals, wanted: Sum): string {
-  const found = sumIn(totals, wanted);
+function amountOf({ sums }: Totals, { column, currency }: Sum): string {
+  const found = sums.find((sum) => sum.column === column && sum.currency === currency);
   return found === undefined ? "" : grouped(sumText(found));
-}
-
-/** One chart for each currency: amounts of different currencies are never added. */
-function chartsOf(part: Part, totals: PartTotals): Markup | string {
-  if (totals.groups.length < 2) return "";
-  const rows = barChart({
-    id: `${part.name}-rows`,
-    title: `${part.title}: rows`,
-    bars: totals.groups.map((one) => ({
-      label: groupText(one.value),
-      value: one.rows,
-      text: grouped(String(one.rows)),
-    })),
-  });
-  const money = totals.sums
-    .filter(({ currency }) => currency !== null)
-    .slice(0, mostCharts - 1)
-    .map((sum) => moneyChart(part, totals, sum));
-  return markup`<div class="charts">
-${[rows, ...money]}</div>`;
-}
-
-function moneyChart(part: Part, totals: PartTotals, sum: Sum): Markup {
-  const currency = sum.currency ?? "";
-  return barChart({
-    id: `${part.name}-${sum.column.name}-${currency}`,
-    title: `${part.title}: ${sum.column.title.toLowerCase()} in ${currency}`,
-    bars: totals.groups.flatMap((one) => {
-      const found = sumIn(one, sum);
-      if (found === undefined) return [];
-      const value = Number(found.total) / 10 ** minorDigits(currency);
-      return [{ label: groupText(one.value), value, text: grouped(sumText(found)) }];
-    }),
-  });
 }
 
 function rowsTable(part: Part, totals: PartTotals, body: readonly Markup[]): Markup {
@@ -197,7 +188,7 @@ function rowsTable(part: Part, totals: PartTotals, body: readonly Markup[]): Mar
   const more = `These are the first ${grouped(String(body.length))} of ${rowsText(totals.rows)}; `;
   const wide = isBroken(part) ? "rows broken" : part.columns.length >= wideFrom ? "rows wide" : "rows";
   return markup`<h3>Rows</h3>
-${totals.rows > body.length ? markup`<p>${more}the statement as CSV, JSON or XLSX has all of them.</p>` : ""}
+${totals.rows > body.length ? markup`<p>${more}the statement as CSV or JSON has all of them.</p>` : ""}
 <div class="scroll"><table class="${wide}">
 <thead><tr>${heads}</tr></thead>
 <tbody>
@@ -211,6 +202,23 @@ function pageText(text: string): string {
   return `${cellText(text.slice(0, mostCharacters))}… (${more} more characters)`;
 }
 
+/** HTML that is escaped already. */
+type Markup = Exclude<ReturnType<typeof html>, Promise<unknown>>;
+
+/** HTML of a template: texts in it are escaped, markup and lists of it stand as they are. */
+function markup(strings: TemplateStringsArray, ...values: (string | number | Markup | readonly Markup[])[]): Markup {
+  const made = html(strings, ...values);
+  if (made instanceof Promise) throw new TypeError("a template of a statement waits for nothing");
+  return made;
+}
+
+/** A number's digits in groups of three, as people read them. */
+function grouped(digits: string): string {
+  const [whole = "", ...fraction] = digits.split(".");
+  return [whole.replaceAll(/\B(?=(?:\d{3})+$)/g, ","), ...fraction].join(".");
+}
+
+/** What a statement or a part of it says of itself, names of columns and values between backticks set as such. */
 function aboutMarkup(text: string): Markup[] {
   return text.split("`").map((one, index) => (index % 2 === 0 ? markup`${one}` : markup`<code>${one}</code>`));
 }
@@ -258,9 +266,9 @@ function shownCell(row: Row, column: Column, time: LocalTime): string {
 
 const pageStyle = `
 :root { color-scheme: light dark; --ink: #1b2330; --soft: #5a6677; --line: #d5dbe4; --head: #eef1f6; --paper: #fff;
-  --bar: #3d6fb4; --warn: #8a4b00; --warn-paper: #fff4e0; }
+  --warn: #8a4b00; --warn-paper: #fff4e0; }
 @media screen and (prefers-color-scheme: dark) {
-  :root { --ink: #e4e8ef; --soft: #9aa6b8; --line: #364152; --head: #232c3a; --paper: #161c26; --bar: #7aa7e6;
+  :root { --ink: #e4e8ef; --soft: #9aa6b8; --line: #364152; --head: #232c3a; --paper: #161c26;
     --warn: #ffcf8a; --warn-paper: #3a2c14; }
 }
 * { box-sizing: border-box; }
@@ -288,16 +296,6 @@ tbody th { font-weight: normal; }
 tr.whole th, tr.whole td { font-weight: 600; }
 .number { text-align: right; white-space: nowrap; }
 .time { white-space: nowrap; }
-.charts { display: flex; flex-wrap: wrap; gap: 1rem; }
-figure { margin: .5rem 0; flex: 1 1 24rem; max-width: 46rem; }
-figcaption { font-weight: 600; margin-bottom: .25rem; }
-svg { width: 100%; height: auto; display: block; }
-svg text { font-size: 12px; fill: var(--ink); dominant-baseline: central; }
-svg .label { text-anchor: end; }
-svg .tick { text-anchor: middle; fill: var(--soft); font-size: 11px; }
-svg .bar { fill: var(--bar); }
-svg .grid { stroke: var(--line); }
-svg .zero { stroke: var(--soft); }
 @page { size: A4 landscape; margin: 12mm 12mm 14mm;
   @bottom-right { content: counter(page) " / " counter(pages); font: 8pt sans-serif; color: #5a6677; } }
 @media print {
@@ -314,9 +312,8 @@ svg .zero { stroke: var(--soft); }
   .broken td::before { color: var(--soft); unicode-bidi: isolate; }
   .scroll { overflow: visible; }
   thead { display: table-header-group; }
-  tr, figure, dl { break-inside: avoid; }
+  tr, dl { break-inside: avoid; }
   h1, h2, h3, p, thead { break-after: avoid; }
   section + section { break-before: page; }
-  figure { flex: 0 1 46%; }
 }
 `;

@@ -11,8 +11,9 @@ import {
   withEscapes,
   type LocalTime,
 } from "./cells.ts";
-import { headerJson, totalsJson, type OpenStatement, type StatementWriter } from "./writer.ts";
-import type { Column, Part, Row } from "./shape.ts";
+import { sumText, type OpenStatement, type PartTotals, type StatementWriter, type Totals } from "./writer.ts";
+import type { Column, Part, Row, StatementHeader } from "./shape.ts";
+import { tolerancesJson } from "./tolerances.ts";
 
 /**
  * A statement as one JSON document: the header on the first line, then each part with columns, one row a line, and
@@ -23,31 +24,43 @@ export function jsonWriter({ header }: OpenStatement): StatementWriter {
   let parts = 0;
   let rowsOfPart = 0;
   return {
-    begin: () => file(`{"header":${line(headerJson(header))},\n"parts":{`),
+    begin: () => `{"header":${line(headerJson(header))},\n"parts":{`,
     beginPart: (part) => {
       const before = parts === 0 ? "" : ",";
       parts += 1;
       rowsOfPart = 0;
-      return file(`${before}\n${JSON.stringify(part.name)}:{"columns":${line(columnsJson(part))},\n"rows":[`);
+      return `${before}\n${JSON.stringify(part.name)}:{"columns":${line(columnsJson(part))},\n"rows":[`;
     },
     rows: (part, rows) => {
       const lines = rows.map((row) => `\n${line(rowJson(part, row, time))}`).join(",");
       const text = rowsOfPart === 0 ? lines : `,${lines}`;
       rowsOfPart += rows.length;
-      return file(text);
+      return text;
     },
-    endPart: (part, totals) => file(`\n],\n"totals":${line(totalsJson(part, totals))}}`),
-    end: () => file("\n}}\n"),
+    endPart: (part, totals) => `\n],\n"totals":${line(totalsJson(part, totals))}}`,
+    end: () => "\n}}\n",
   };
 }
 
-function file(chunk: string): { file: string; chunk: string }[] {
-  return [{ file: "", chunk }];
-}
-
-/** JSON escapes only control characters itself. */
+/** JSON on one line. It escapes control characters itself; the others that would act in a text are escaped too. */
 function line(value: Json): string {
   return withEscapes(canonicalJson(value));
+}
+
+function headerJson({ kind, filters, period, auditHead, tolerances, ...header }: StatementHeader): JsonObject {
+  return {
+    statement: kind,
+    ...header,
+    ...(tolerances !== undefined && { tolerances: tolerancesJson(tolerances) }),
+    period: { ...period },
+    filters: {
+      source: filters.source ?? null,
+      customer: filters.customer ?? null,
+      branch: filters.branch ?? null,
+      product: filters.product ?? null,
+    },
+    auditHead: auditHead === null ? null : { ...auditHead },
+  };
 }
 
 function columnsJson(part: Part): Json {
@@ -65,4 +78,20 @@ function cellJson(row: Row, column: Column, time: LocalTime): Json {
   if (column.type === "money") return decimalText(minorOf(cell), currencyOf(row, column));
   if (isExact(cell)) return exactJson(cell);
   return column.type === "instant" ? time.text(String(cell)) : cell;
+}
+
+/** Totals as JSON: integers as in the rows, money as decimal texts by currency. */
+function totalsJson(part: Part, totals: PartTotals): JsonObject {
+  const groups = totals.groups.map(({ value, ...group }) => ({ value, ...plain(part, group) }));
+  return part.groupBy === undefined ? plain(part, totals) : { ...plain(part, totals), groups };
+}
+
+function plain(part: Part, { rows, sums }: Totals): { rows: number; columns: JsonObject } {
+  const summed = part.columns.filter(({ total }) => total === true);
+  const columns = summed.map((column): [string, Json] => {
+    const found = sums.filter((sum) => sum.column === column);
+    if (column.type !== "money") return [column.name, exactJson(found[0]?.total ?? 0)];
+    return [column.name, Object.fromEntries(found.map((sum) => [sum.currency ?? "", sumText(sum)]))];
+  });
+  return { rows, columns: Object.fromEntries(columns) };
 }

@@ -19,8 +19,6 @@ export interface FormProduct {
   trialEnd: CrmDate | null;
   /** The price in all its assets together. */
   amount: Money | undefined;
-  /** Ids of its packages, outermost first. The product is bought with the outermost. */
-  packages: readonly string[];
 }
 
 interface FormAsset {
@@ -39,7 +37,6 @@ interface FormPackage {
   assetId: string;
   licenseType: string;
   term: string;
-  packages: readonly string[];
 }
 
 /** One form of an order from the CRM. Instances are found by id. */
@@ -98,14 +95,12 @@ function takePackages(
   form: Taken & { packages: Map<string, FormPackage> },
   asset: Asset<unknown>,
   packages: readonly Package<unknown>[],
-  around: readonly string[] = [],
 ): void {
   for (const { id, number, name, term, products, children } of packages) {
     const { id: assetId, licenseType } = asset;
-    const inside = [...around, id];
-    form.packages.set(id, { id, number, name, term, assetId, licenseType, packages: inside });
-    takeProducts(form, asset, products, inside);
-    takePackages(form, asset, children, inside);
+    form.packages.set(id, { id, number, name, term, assetId, licenseType });
+    takeProducts(form, asset, products);
+    takePackages(form, asset, children);
   }
 }
 
@@ -113,11 +108,10 @@ function takeProducts(
   { products: into, zones }: Taken,
   { id: assetId, licenseType, quantity }: Asset<unknown>,
   products: Package<unknown>["products"],
-  around: readonly string[] = [],
 ): void {
   for (const product of products) {
     const { id, name, gmsPid, appKey, nodes, term } = product;
-    const of = { assetId, licenseType, quantity, number: gmsPid ?? appKey ?? null, gmsPid, appKey, packages: around };
+    const of = { assetId, licenseType, quantity, number: gmsPid ?? appKey ?? null, gmsPid, appKey };
     const dates = {
       limitStart: crmDate(product.limitStart, zones, "product.limitStart"),
       limitEnd: crmDate(product.limitEnd, zones, "product.limitEnd"),
@@ -159,7 +153,7 @@ export const changedFields = [
   "cancelled",
   "crm_date",
 ] as const;
-export type ChangedField = (typeof changedFields)[number];
+type ChangedField = (typeof changedFields)[number];
 
 interface ChangedValue {
   text: string | null;
@@ -173,8 +167,6 @@ export interface OrderChange {
   level: "order" | "asset" | "package" | "product";
   item: string | null;
   asset: string | null;
-  outermost: string | null;
-  inside: readonly string[];
   name: string | null;
   number: string | null;
   licenseType: string | null;
@@ -185,7 +177,7 @@ export interface OrderChange {
 
 type About = Omit<OrderChange, "field" | "before" | "after">;
 
-const unnamed = { outermost: null, inside: [], name: null, number: null };
+const unnamed = { name: null, number: null };
 const theOrder: About = { ...unnamed, level: "order", item: null, asset: null, licenseType: null };
 
 export function orderChanges(before: OrderForm, after: OrderForm): OrderChange[] {
@@ -219,9 +211,7 @@ function packageChanges(before: OrderForm, after: OrderForm): OrderChange[] {
     const one = now ?? old;
     if (one === undefined) return [];
     const { assetId: asset, name, number, licenseType } = one;
-    const [outermost = id] = one.packages;
-    const inside = now === undefined ? productsIn(before, id) : [];
-    const about: About = { level: "package", item: id, asset, outermost, inside, name, number, licenseType };
+    const about: About = { level: "package", item: id, asset, name, number, licenseType };
     if (old === undefined || now === undefined) {
       return change(about, "package", text(old?.number ?? null), text(now?.number ?? null));
     }
@@ -235,8 +225,7 @@ function productChanges(before: OrderForm, after: OrderForm): OrderChange[] {
     const one = now ?? old;
     if (one === undefined) return [];
     const { assetId: asset, name, number, licenseType } = one;
-    const [outermost = null] = one.packages;
-    const about: About = { level: "product", item: id, asset, outermost, inside: [], name, number, licenseType };
+    const about: About = { level: "product", item: id, asset, name, number, licenseType };
     if (old === undefined || now === undefined) return change(about, "product", whole(old, before), whole(now, after));
     return [
       ...amountChange(about, old.amount, now.amount),
@@ -250,10 +239,7 @@ function productChanges(before: OrderForm, after: OrderForm): OrderChange[] {
   });
 }
 
-function productsIn({ products }: OrderForm, id: string): string[] {
-  return [...products.values()].filter(({ packages }) => packages.includes(id)).map((product) => product.id);
-}
-
+/** A product that came or went, with what it costs and how many assets have it. */
 function whole(product: FormProduct | undefined, form: OrderForm): ChangedValue {
   if (product === undefined) return { text: null };
   const { quantity = 1 } = form.assets.get(product.assetId) ?? {};
@@ -282,12 +268,8 @@ function count(value: number): ChangedValue {
   return { text: String(value), count: value };
 }
 
-export function flagText(value: boolean): string {
-  return value ? "yes" : "no";
-}
-
 function flag(value: boolean): ChangedValue {
-  return { text: flagText(value) };
+  return { text: value ? "yes" : "no" };
 }
 
 function money(amount: Money | undefined): ChangedValue {

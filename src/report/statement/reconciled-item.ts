@@ -1,5 +1,5 @@
 import type { Money } from "../../crm/model.ts";
-import { type Comparison, type Agreement, isWithin, differencesOf } from "../reconciliation/case.ts";
+import { type Comparison, isWithin, differencesOf } from "../reconciliation/case.ts";
 import type { OrderForm, FormProduct } from "./order-form.ts";
 import { bothDates } from "../crm-date.ts";
 import type { Tolerances } from "./shape.ts";
@@ -135,12 +135,6 @@ function notWanted(row: Comparison, quantity: number, there: number): Fitted[] {
   const details = [`the CRM wants ${quantity} of it, and there are ${there}`, ...row.details];
   const verdict = row.shown === true ? "extra" : row.verdict;
   return [{ comparison: { ...row, inCrm: false, verdict, details }, units: 0 }];
-}
-
-const worst: readonly Agreement[] = ["missing", "different", "extra", "in-transit", "not-observable", "matched"];
-
-export function worstOf(verdicts: readonly Agreement[]): Agreement {
-  return worst.find((verdict) => verdicts.includes(verdict)) ?? "matched";
 }
 
 type Amounts = "equal" | "tolerated" | "different";

@@ -2,7 +2,14 @@ import type { JsonObject } from "../../base/canonical-json.ts";
 import { toInstant } from "../../base/clock.ts";
 import { formatKey } from "../../crm/keys.ts";
 import type { Money } from "../../crm/model.ts";
-import { type Agreement, type Comparison, type CustomerCase, instantOf } from "../reconciliation/case.ts";
+import {
+  type Agreement,
+  type Comparison,
+  type CustomerCase,
+  instantOf,
+  verdictCounts,
+  worstOf,
+} from "../reconciliation/case.ts";
 import { shownForms } from "../reconciliation/compare-orders.ts";
 import {
   amountsOf,
@@ -12,7 +19,6 @@ import {
   linesOf,
   openSince,
   recordOf,
-  worstOf,
   type CustomerFacts,
   type Figures,
   type Fitted,
@@ -139,12 +145,7 @@ function orderDetails(
   amounts: ReturnType<typeof amountsOf>,
 ): string[] {
   const own = verdicts === undefined ? details : details.filter((detail) => !counted.test(detail));
-  const counts = new Map<Agreement, number>();
-  for (const verdict of verdicts ?? []) counts.set(verdict, (counts.get(verdict) ?? 0) + 1);
-  const apart = [...counts]
-    .filter(([verdict]) => verdict !== "matched")
-    .map(([verdict, count]) => `${count} ${verdict}`);
-  return [...own, ...apart, ...(amounts === "different" ? [otherAmount] : [])];
+  return [...own, ...verdictCounts(verdicts ?? []), ...(amounts === "different" ? [otherAmount] : [])];
 }
 
 /** The order's money without lines that were sent and are not shown. */

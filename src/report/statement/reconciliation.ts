@@ -1,20 +1,12 @@
 import { driftClasses, levels, type CustomerCase } from "../reconciliation/case.ts";
-import { amountColumns, column, type Column, type Row, type Part, type PartRow, type StatementShape } from "./shape.ts";
+import { amountColumns, column, type Column, type Row, type PartRow, type StatementShape } from "./shape.ts";
 import { minus, plus, type Exact } from "./cells.ts";
 import type { ReconciledItem, Figures } from "./reconciled-item.ts";
 import { formatKey } from "../../crm/keys.ts";
 import { crmDay } from "../crm-date.ts";
 import { ageAt, ageBuckets } from "./tolerances.ts";
 import { closedDetail, closedTerm } from "./closed-words.ts";
-import {
-  amountDifference,
-  changeCells,
-  changeColumns,
-  changedOrderCells,
-  changedOrderColumns,
-  type ChangedOrder,
-} from "./corrections.ts";
-import type { OrderChange } from "./order-form.ts";
+import { amountDifference, corrected } from "./corrected.ts";
 
 const sides = ["crm", "sent", "observed"] as const;
 type Side = (typeof sides)[number];
@@ -230,22 +222,7 @@ const judged: readonly Column[] = [
   ),
 ];
 
-const corrected: Part = {
-  name: "corrected",
-  title: "Corrected in the CRM",
-  about:
-    "One row for each amount, quantity, term, number of nodes and product that the CRM has otherwise now than in " +
-    "the form that the order was placed from. The statement `corrections` has every step between.",
-  groupBy: "field",
-  columns: [
-    ...changedOrderColumns,
-    ...changeColumns,
-    column("instant", "changed_at", "Changed", "When the ledger read the form that the CRM has now."),
-    column("text", "source", "Source", "The source that gave that form."),
-    column("text", "place", "Place", "Where in the source it stands, such as a file and its line."),
-  ],
-};
-
+/** What the CRM says, what was sent and what the platform shows, compared. */
 export const reconciliationStatement: StatementShape = {
   kind: "reconciliation",
   version: 3,
@@ -328,16 +305,6 @@ export function itemRow(item: CustomerCase, one: ReconciledItem, { branch, known
       ageing: bucket,
     },
   };
-}
-
-export function correctedRow(
-  order: ChangedOrder & { changedAt: string; source: string; place: string },
-  change: OrderChange,
-  zone: string,
-): PartRow {
-  const { changedAt, source, place } = order;
-  const row = { ...changedOrderCells(order, zone), ...changeCells(change, zone), changed_at: changedAt, source, place };
-  return { part: "corrected", row };
 }
 
 function figureCells(side: (typeof sides)[number], { units, nodes, seats, term, termEnd }: Figures): Row {

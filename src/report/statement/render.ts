@@ -1,18 +1,22 @@
 import { exitCodes, Problem } from "../../base/errors.ts";
 import { rowCheck } from "./cells.ts";
 import type { Part, PartRow, Row, StatementHeader, StatementShape } from "./shape.ts";
-import { addingUp, type FileChunk, type MakeWriter, type PartTotals, type StatementWriter } from "./writer.ts";
+import { addingUp, type FileChunk, type OpenStatement, type PartTotals, type StatementWriter } from "./writer.ts";
 
-export const statementFormats = ["csv", "json", "xlsx", "html"] as const;
+export const statementFormats = ["csv", "json", "html"] as const;
 export type StatementFormat = (typeof statementFormats)[number];
 
-/** A format's library is loaded only if that format is used. */
-const writers: Record<StatementFormat, () => Promise<MakeWriter>> = {
+/** Each format's writer, loaded with its library when that format is asked for. */
+const writers: Record<StatementFormat, () => Promise<(statement: OpenStatement) => StatementWriter>> = {
   csv: async () => (await import("./csv.ts")).csvWriter,
   json: async () => (await import("./json.ts")).jsonWriter,
   html: async () => (await import("./html.ts")).htmlWriter,
-  xlsx: async () => (await import("./xlsx.ts")).xlsxWriter,
 };
+
+/** Whether each part of a statement is a file of its own in this format: the first has the name that was asked for. */
+export function isOfParts(format: string): boolean {
+  return format === "csv";
+}
 
 const rowsInBatch = 500;
 
@@ -36,79 +40,57 @@ export async function* renderStatement(
   shape: StatementShape,
   header: StatementHeader,
   rows: AsyncIterable<PartRow> | Iterable<PartRow>,
-  name: string = `${shape.kind}.${format}`,
 ): AsyncGenerator<FileChunk, void, void> {
   const make = await writers[format]();
-  const writer = make({ shape, header, name });
-  const parts = partsInTurn(shape, writer);
-  yield* writer.begin();
-  for await (const row of rows) yield* parts.take(row);
-  yield* parts.finish();
-  yield* writer.end(parts.totals);
-}
-
-interface PartsInTurn {
-  readonly totals: ReadonlyMap<string, PartTotals>;
-  take(row: PartRow): Iterable<FileChunk>;
-  finish(): Iterable<FileChunk>;
-}
-
-function partsInTurn(shape: StatementShape, writer: StatementWriter): PartsInTurn {
+  const writer = make({ shape, header });
   const totals = new Map<string, PartTotals>();
+  const chunk = (part: Part | undefined, text = ""): FileChunk[] => {
+    const isOwn = part !== undefined && part !== shape.parts[0] && isOfParts(format);
+    return text === "" ? [] : [{ file: isOwn ? part.name : "", chunk: text }];
+  };
   let at = -1;
-  let open: { part: Part; take(row: Row): Iterable<FileChunk>; end(): Iterable<FileChunk> } | undefined;
+  let open: OpenPart | undefined;
 
-  function* next(): Iterable<FileChunk> {
-    if (open !== undefined) yield* open.end();
-    at += 1;
-    const part = shape.parts[at];
-    if (part === undefined) {
-      open = undefined;
-      return;
+  /** Ends the open part and those before this one, which have no rows, and begins it. */
+  function* turnTo(next: number): Iterable<FileChunk> {
+    for (; at < next; at += 1) {
+      if (open !== undefined) {
+        const { part, adding, batch } = open;
+        if (batch.length > 0) yield* chunk(part, writer.rows(part, batch));
+        const sums = adding.totals();
+        totals.set(part.name, sums);
+        yield* chunk(part, writer.endPart?.(part, sums));
+      }
+      const part = shape.parts[at + 1];
+      open = part && { part, check: rowCheck(part), adding: addingUp(part), batch: [] };
+      yield* chunk(part, part && writer.beginPart(part));
     }
-    open = openPart(part, writer, (found) => totals.set(part.name, found));
-    yield* writer.beginPart(part);
   }
 
-  return {
-    totals,
-    *take({ part, row }) {
-      const wanted = shape.parts.findIndex(({ name }) => name === part);
-      if (wanted < Math.max(at, 0)) throw outOfTurn(shape, part);
-      while (at < wanted) yield* next();
-      if (open !== undefined) yield* open.take(row);
-    },
-    *finish() {
-      while (at < shape.parts.length) yield* next();
-    },
-  };
+  yield* chunk(undefined, writer.begin?.());
+  for await (const { part: name, row } of rows) {
+    const wanted = shape.parts.findIndex((part) => part.name === name);
+    if (wanted < Math.max(at, 0)) throw outOfTurn(shape, name);
+    yield* turnTo(wanted);
+    if (open === undefined) continue;
+    const { part, check, adding }: OpenPart = open;
+    check(row, adding.rows + 1);
+    adding.add(row);
+    open.batch.push(row);
+    if (open.batch.length < rowsInBatch) continue;
+    yield* chunk(part, writer.rows(part, open.batch));
+    open.batch = [];
+  }
+  yield* turnTo(shape.parts.length);
+  yield* chunk(undefined, writer.end?.(totals));
 }
 
-function openPart(
-  part: Part,
-  writer: StatementWriter,
-  ended: (totals: PartTotals) => void,
-): { part: Part; take(row: Row): Iterable<FileChunk>; end(): Iterable<FileChunk> } {
-  const check = rowCheck(part);
-  const adding = addingUp(part);
-  let batch: Row[] = [];
-  return {
-    part,
-    *take(row) {
-      check(row, adding.rows + 1);
-      adding.add(row);
-      batch.push(row);
-      if (batch.length < rowsInBatch) return;
-      yield* writer.rows(part, batch);
-      batch = [];
-    },
-    *end() {
-      if (batch.length > 0) yield* writer.rows(part, batch);
-      const totals = adding.totals();
-      ended(totals);
-      yield* writer.endPart(part, totals);
-    },
-  };
+/** The part whose rows come now, with those that are not written yet. */
+interface OpenPart {
+  part: Part;
+  check: ReturnType<typeof rowCheck>;
+  adding: ReturnType<typeof addingUp>;
+  batch: Row[];
 }
 
 function outOfTurn(shape: StatementShape, part: string): Problem {

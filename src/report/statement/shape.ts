@@ -117,7 +117,8 @@ export interface StatementHeader {
   program: string;
 }
 
-export const statementKinds = ["orders", "entitlements", "reconciliation", "corrections", "exceptions", "run"] as const;
+/** The kinds of statements, as a configuration names them; those that are made have their rows in the inquiry. */
+export const statementKinds = ["orders", "entitlements", "reconciliation", "exceptions", "run"] as const;
 
 export function column(
   type: ColumnType,

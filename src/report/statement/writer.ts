@@ -1,7 +1,5 @@
-import type { Part, Row, StatementHeader, StatementShape, Column } from "./shape.ts";
-import type { JsonObject, Json } from "../../base/canonical-json.ts";
-import { tolerancesJson, tolerancesText } from "./tolerances.ts";
-import { type LocalTime, type Exact, exactJson, isExact, plus, currencyOf } from "./cells.ts";
+import type { Column, Part, Row, StatementHeader, StatementShape } from "./shape.ts";
+import { currencyOf, isExact, plus, type Exact } from "./cells.ts";
 import { decimalText } from "../../crm/currency.ts";
 
 /**
@@ -10,114 +8,35 @@ import { decimalText } from "../../crm/currency.ts";
  */
 export interface FileChunk {
   file: string;
-  chunk: string | Uint8Array;
+  chunk: string;
 }
 
+/** The path of one of the files: `orders.csv` and `lines` give `orders.lines.csv`. */
+export function fileNameOf(path: string, file: string): string {
+  if (file === "") return path;
+  const [, before = path, ending = ""] = /^(.*[^/\\])(\.[^./\\]+)$/su.exec(path) ?? [];
+  return `${before}.${file}${ending}`;
+}
+
+/** What is written: a statement, and what it was made from. */
 export interface OpenStatement {
   shape: StatementShape;
   header: StatementHeader;
-  name: string;
 }
 
 export type StatementTotals = ReadonlyMap<string, PartTotals>;
 
 /**
- * Order of calls: `begin`; for each part `beginPart`, `rows` in batches, `endPart`; `end`. Rows are already checked.
+ * How a format writes a statement: the text of each step, where it has one. Its methods are called in this order:
+ * `begin`; for each part, in the order of the shape, `beginPart`, `rows` in batches as they come, `endPart`; `end`. Rows
+ * are checked before they are handed over.
  */
 export interface StatementWriter {
-  begin(): Iterable<FileChunk>;
-  beginPart(part: Part): Iterable<FileChunk>;
-  rows(part: Part, rows: readonly Row[]): Iterable<FileChunk>;
-  endPart(part: Part, totals: PartTotals): Iterable<FileChunk>;
-  end(totals: StatementTotals): Iterable<FileChunk>;
-}
-
-export type MakeWriter = (statement: OpenStatement) => StatementWriter;
-
-/** The path of one file: `orders.csv` and `lines` give `orders.lines.csv`. */
-export function fileNameOf(path: string, file: string): string {
-  if (file === "") return path;
-  if (file.startsWith("-")) return path + file;
-  const [, before = path, ending = ""] = /^(.*[^/\\])(\.[^./\\]+)$/su.exec(path) ?? [];
-  return `${before}.${file}${ending}`;
-}
-
-export function fileOfPart(shape: StatementShape, part: Part): string {
-  return part.name === shape.parts[0].name ? "" : part.name;
-}
-
-export interface HeaderFact {
-  name: string;
-  title: string;
-  value: string | number | boolean | null;
-  instant?: true;
-  /** The value is a text of lines, each with a line feed at the end. */
-  lines?: true;
-}
-
-function headerFacts(header: StatementHeader): HeaderFact[] {
-  const { period, filters, auditHead } = header;
-  return [
-    fact("statement", "Statement", header.kind),
-    fact("version", "Version of its columns", header.version),
-    fact("period", "Period", period.label),
-    { ...fact("from", "From", period.from), instant: true },
-    { ...fact("to", "Up to, not included", period.to), instant: true },
-    fact("zone", "Time zone", period.zone),
-    ...(period.joined === true
-      ? [fact("joined", "Begins where the period closed before it ended, which had another time zone", true)]
-      : []),
-    fact("by", "A row belongs to the period by", header.by),
-    fact("source", "Only the source", filters.source ?? null),
-    fact("customer", "Only the customer", filters.customer ?? null),
-    fact("branch", "Only the branch", filters.branch ?? null),
-    fact("product", "Only the product", filters.product ?? null),
-    { ...fact("as_of", "As of", header.asOf), instant: true },
-    fact("provisional", "Provisional (period not over)", header.provisional),
-    fact("ledger", "Ledger", header.ledger),
-    fact("audit_sequence", "Audit head: entry", auditHead?.sequence ?? null),
-    { ...fact("audit_at", "Audit head: time", auditHead?.at ?? null), instant: true },
-    fact("audit_hash", "Audit head: hash", auditHead?.hash ?? null),
-    fact("audit_size", "Audit tree: size", auditHead?.size ?? null),
-    fact("audit_root", "Audit tree: root", auditHead?.root ?? null),
-    { ...fact("audit_checkpoint", "Audit head: signed", auditHead?.checkpoint ?? null), lines: true },
-    fact("tolerances", "Tolerated", header.tolerances === undefined ? null : tolerancesText(header.tolerances)),
-    fact("program", "Version of the program", header.program),
-  ];
-}
-
-function fact(name: string, title: string, value: HeaderFact["value"]): HeaderFact {
-  return { name, title, value };
-}
-
-export function knownFacts(header: StatementHeader): HeaderFact[] {
-  return headerFacts(header).filter(({ value }) => value !== null);
-}
-
-export function factLines({ value, instant, lines }: HeaderFact, time: LocalTime): string[] {
-  if (typeof value === "boolean") return [value ? "yes" : "no"];
-  if (lines === true) return linesOf(String(value));
-  return [instant === true ? time.text(String(value)) : String(value)];
-}
-
-function linesOf(text: string): string[] {
-  return text.replace(/\n$/u, "").split("\n");
-}
-
-export function headerJson({ kind, filters, period, auditHead, tolerances, ...header }: StatementHeader): JsonObject {
-  return {
-    statement: kind,
-    ...header,
-    ...(tolerances !== undefined && { tolerances: tolerancesJson(tolerances) }),
-    period: { ...period },
-    filters: {
-      source: filters.source ?? null,
-      customer: filters.customer ?? null,
-      branch: filters.branch ?? null,
-      product: filters.product ?? null,
-    },
-    auditHead: auditHead === null ? null : { ...auditHead },
-  };
+  begin?(): string;
+  beginPart(part: Part): string;
+  rows(part: Part, rows: readonly Row[]): string;
+  endPart?(part: Part, totals: PartTotals): string;
+  end?(totals: StatementTotals): string;
 }
 
 /** `currency`: null for integers; money is in the minor unit. */
@@ -206,19 +125,4 @@ function inOrder(one: string | null, other: string | null): number {
 
 export function sumText({ currency, total }: Sum): string {
   return currency === null ? String(total) : decimalText(total, currency);
-}
-
-export function totalsJson(part: Part, totals: PartTotals): JsonObject {
-  const groups = totals.groups.map(({ value, ...group }) => ({ value, ...plain(part, group) }));
-  return part.groupBy === undefined ? plain(part, totals) : { ...plain(part, totals), groups };
-}
-
-function plain(part: Part, { rows, sums }: Totals): { rows: number; columns: JsonObject } {
-  const summed = part.columns.filter(({ total }) => total === true);
-  const columns = summed.map((column): [string, Json] => {
-    const found = sums.filter((sum) => sum.column === column);
-    if (column.type !== "money") return [column.name, exactJson(found[0]?.total ?? 0)];
-    return [column.name, Object.fromEntries(found.map((sum) => [sum.currency ?? "", sumText(sum)]))];
-  });
-  return { rows, columns: Object.fromEntries(columns) };
 }

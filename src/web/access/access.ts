@@ -1,12 +1,12 @@
 import type { MiddlewareHandler } from "hono";
 import { html } from "hono/html";
-import { sha256, type JsonObject } from "../../base/canonical-json.ts";
+import type { JsonObject } from "../../base/canonical-json.ts";
 import type { Clock } from "../../base/clock.ts";
 import { durationMs } from "../../base/duration.ts";
 import { messageOf } from "../../base/errors.ts";
 import type { Logger } from "../../base/logger.ts";
-import { actingAs, identityKey, type Who } from "../../base/who.ts";
-import { roles, type Role } from "../../config/access-settings.ts";
+import { actingAs, identityKey, thisMachine, type Who } from "../../base/who.ts";
+import type { Role } from "../../config/access-settings.ts";
 import type { ServeSettings } from "../../config/schema.ts";
 import type { Session, Sessions, Own } from "../../ledger/sessions/sessions.ts";
 import type { Dashboard } from "../../operate/dashboard.ts";
@@ -16,7 +16,7 @@ import type { PageContext, WebEnvironment } from "../page.ts";
 import { shown } from "../shown.ts";
 import { assertionReader, type Refused } from "./assertion.ts";
 import { cookieOf, csrfOf, isSame, proofOf } from "./session.ts";
-import type { Failed } from "./rate-limit.ts";
+import { RateLimit } from "./rate-limit.ts";
 import { isOwnOrigin, requireHost } from "./host.ts";
 import type { Person, Right } from "./person.ts";
 import { isForPeople, refuse, type Answer } from "./refused.ts";
@@ -65,17 +65,14 @@ export class Access {
     return this.tried(() => this.sessions.own());
   }
 
-  /** The session of a token while its settings are unchanged. `looked at` does not reset its idle time. */
+  /** The session of a token. One that is only looked at is no less idle for that. */
   session(token: string, how: "used" | "looked at" = "used"): Session | undefined {
     const { idle, longest } = this.settings.access.sessions;
-    const life = { idleMs: durationMs(idle), longestMs: durationMs(longest), isUsed: how === "used" };
-    return this.sessions.find(token, life, (way) => this.mark(way));
-  }
-
-  mark(way: string): string | undefined {
-    if (way === "link") return "link";
-    const { oidc } = this.settings.access;
-    return way === "oidc" && oidc !== undefined ? sha256(JSON.stringify(oidc)) : undefined;
+    return this.sessions.find(token, {
+      idleMs: durationMs(idle),
+      longestMs: durationMs(longest),
+      isUsed: how === "used",
+    });
   }
 
   /** Adds an audit entry. If that fails, only the log says so. */
@@ -93,7 +90,6 @@ export class Access {
 }
 
 const notedEveryMs = 60_000;
-const mostNoted = 1_000;
 
 type Asked = { person: Person; csrf: string } | { answer: () => Answer };
 type WhoAsks = (context: PageContext, session: "used" | "looked at") => Promise<Asked>;
@@ -113,10 +109,13 @@ export function guard(access: Access): MiddlewareHandler<WebEnvironment>[] {
   ];
 }
 
-/** Identifies the person before any page runs. Changing requests must have the person's token. */
-export function access(deps: Access, failed: Failed): MiddlewareHandler<WebEnvironment> {
+/**
+ * Says who asks before any page is reached; who is nobody gets none. A request that changes something has to show its
+ * token.
+ */
+export function access(deps: Access): MiddlewareHandler<WebEnvironment> {
   const note = notedSeldom(deps);
-  const whoAsks = askedBy(deps, failed);
+  const whoAsks = askedBy(deps);
   return async (context, next) => {
     // Browsers reopen event streams on their own, also without a person.
     const byItself = context.req.header("accept") === "text/event-stream";
@@ -151,11 +150,15 @@ export function foreignForm(context: PageContext): Answer {
   });
 }
 
-function askedBy(deps: Access, failed: Failed): WhoAsks {
+function askedBy(deps: Access): WhoAsks {
   const assertionOf = assertionReader(deps);
+  const logged = new RateLimit({ clock: deps.clock, most: 1, windowMs: notedEveryMs });
   return async (context, session) => {
     const said = await assertionOf(context);
-    if (said.kind === "refused") return { answer: () => failed(context, () => proxyRefused(context, deps, said)) };
+    if (said.kind === "refused") {
+      if (logged.count(JSON.stringify(said)) === undefined) logRefusal(deps, said);
+      return { answer: () => proxyRefused(context, said) };
+    }
     if (said.kind === "unknown") return { answer: () => proxyUnknown(context) };
     if (said.kind === "person") {
       const { who, role } = said;
@@ -166,9 +169,9 @@ function askedBy(deps: Access, failed: Failed): WhoAsks {
     }
     const token = cookieOf(context, "session");
     const found = token === undefined ? undefined : deps.tried(() => deps.session(token, session));
-    const role = roles.find((one) => one === found?.role);
-    if (found !== undefined && role !== undefined) return { person: personOf(deps, found, role), csrf: found.csrf };
-    return { answer: () => toSignIn(context, deps) };
+    if (found === undefined) return { answer: () => toSignIn(context, deps) };
+    const who = { name: found.user, way: "link", issuer: thisMachine, subject: found.user } as const;
+    return { person: personOf(deps, who, "decide"), csrf: found.csrf };
   };
 }
 
@@ -176,10 +179,13 @@ function personOf({ settings }: Access, { name, way, issuer, subject }: Who, rol
   return { name, way, issuer, subject, role, mayAskForPrivate: settings.access.private.includes(role) };
 }
 
-/** The log has the reason. Nothing of the assertion is repeated. */
-function proxyRefused(context: PageContext, deps: Access, { why, code, claim }: Refused): Answer {
+/** Says in the log what did not hold; nothing of the assertion is repeated. */
+function logRefusal({ logger }: Access, { why, code, claim }: Refused): void {
   const event = { event: "access.assertion", code, claim, reason: why };
-  deps.logger.warn(event, "an assertion of the reverse proxy was refused");
+  logger.warn(event, "an assertion of the reverse proxy was refused");
+}
+
+function proxyRefused(context: PageContext, { why }: Refused): Answer {
   return refuse(context, 403, {
     code: "proxy-refused",
     text: `The sign-in by the reverse proxy was refused: ${why}.`,
@@ -198,7 +204,6 @@ function proxyUnknown(context: PageContext): Answer {
 }
 
 export function toSignIn(context: PageContext, { settings }: Access): Answer {
-  const { method, path, url } = context.req;
   if (!context.var.place.takesCookies) {
     const { publicUrl } = settings;
     const elsewhere = publicUrl === undefined ? "" : `, or open ${publicUrl}`;
@@ -208,10 +213,9 @@ export function toSignIn(context: PageContext, { settings }: Access): Answer {
       cure: `Run \`crm-sync login\` on the computer that runs crm-sync, and open the link that it prints${elsewhere}.`,
     });
   }
-  if (method !== "POST" && isForPeople(context)) {
-    const to = `${path}${new URL(url).search}`;
+  if (context.req.method !== "POST" && isForPeople(context)) {
     context.header("cache-control", "no-store");
-    return context.redirect(to === "/" ? "/login" : `/login?to=${encodeURIComponent(to)}`, 303);
+    return context.redirect("/login", 303);
   }
   context.header("www-authenticate", 'Session realm="crm-sync"');
   return refuse(context, 401, {
@@ -221,7 +225,7 @@ export function toSignIn(context: PageContext, { settings }: Access): Answer {
   });
 }
 
-export function noRole(context: PageContext, name: string): Answer {
+function noRole(context: PageContext, name: string): Answer {
   return refuse(context, 403, {
     code: "no-role",
     text: `${name} has no right to see these pages.`,
@@ -250,15 +254,10 @@ function refusedPage(context: PageContext, person: Person, needed: Right): Answe
 
 /** Notes a refusal once a minute for each person and page, so that nobody can fill the audit log. */
 function notedSeldom(deps: Access): (person: Person, route: string) => Promise<void> {
-  const last = new Map<string, number>();
+  const noted = new RateLimit({ clock: deps.clock, most: 1, windowMs: notedEveryMs });
   return async (person, route) => {
+    if (noted.count(`${identityKey(person)} ${route}`) !== undefined) return;
     const { name, role } = person;
-    const key = `${identityKey(person)} ${route}`;
-    const now = deps.clock.monotonic();
-    const before = last.get(key);
-    if (before !== undefined && now - before < notedEveryMs) return;
-    if (last.size >= mostNoted) last.clear();
-    last.set(key, now);
     await deps.note("page-refused", `page:${route}`, { by: name, route, role });
   };
 }

@@ -20,7 +20,7 @@ import type { Who } from "../../base/who.ts";
 import { isListed, type AccessSettings, type Role } from "../../config/access-settings.ts";
 import { connectionOf } from "./host.ts";
 import { isSubject, personIn } from "./person.ts";
-import { Agent, fetch, type BodyInit, type HeadersInit } from "undici";
+import { Agent, fetch, type HeadersInit } from "undici";
 
 type ProxySettings = NonNullable<AccessSettings["proxy"]>;
 
@@ -149,19 +149,17 @@ function notHeld(deps: Access, error: unknown): Asserted {
   return { kind: "unknown" };
 }
 
-export const timeoutMs = 10_000;
+/** How long the keys of a reverse proxy are waited for. */
+const timeoutMs = 10_000;
 const agent = new Agent({ connections: 4, maxResponseSize: 1024 * 1024, connect: { timeout: timeoutMs } });
 
 interface Asked {
-  method?: string;
-  headers?: HeadersInit;
-  body?: BodyInit | null | undefined;
-  redirect?: "follow" | "manual" | "error";
-  signal?: AbortSignal | null | undefined;
+  headers: HeadersInit;
+  redirect: "manual";
+  signal: AbortSignal;
 }
 
-export async function fetchOverAgent(url: string, asked: Asked): Promise<Response> {
-  const { method = "GET", headers = {}, body, redirect = "manual", signal } = asked;
-  const common = { method, headers, redirect, dispatcher: agent };
-  return await fetch(url, { ...common, signal: signal ?? null, ...(body ? { body } : {}) });
+/** Reads keys: with few connections, and no answer beyond a size. */
+async function fetchOverAgent(url: string, { headers, redirect, signal }: Asked): Promise<Response> {
+  return await fetch(url, { headers, redirect, signal, dispatcher: agent });
 }

@@ -1,13 +1,8 @@
-import { RateLimiterMemory } from "rate-limiter-flexible";
 import type { Clock } from "../../base/clock.ts";
 import type { MiddlewareHandler } from "hono";
 import { identityKey, type Identity } from "../../base/who.ts";
-import type { WebEnvironment, PageContext } from "../page.ts";
-import { refuse, type Answer } from "./refused.ts";
-import { isIP } from "node:net";
-import type { Access } from "./access.ts";
-import { plainAddress } from "../../config/access-settings.ts";
-import { connectionOf } from "./host.ts";
+import type { WebEnvironment } from "../page.ts";
+import { refuse } from "./refused.ts";
 
 interface RateLimitOptions {
   clock: Pick<Clock, "monotonic">;
@@ -15,40 +10,26 @@ interface RateLimitOptions {
   windowMs: number;
 }
 
-/** Further keys of a window share one count, so that nobody can fill the memory. */
-const mostKeys = 10_000;
-const theOthers = "the others";
-
+/** How often something happened by a key, within windows of the clock that it is given. */
 export class RateLimit {
   readonly #options: RateLimitOptions;
+  readonly #counts = new Map<string, number>();
   #window = -1;
-  #keys = new Set<string>();
-  #counts: RateLimiterMemory | undefined;
 
   constructor(options: RateLimitOptions) {
     this.#options = options;
   }
 
-  /** Counts once. Returns the seconds to wait if the limit is exceeded. */
-  async count(key: string): Promise<number | undefined> {
-    const { counts, restSeconds } = this.#now();
-    const own = this.#keys.has(key) || this.#keys.size < mostKeys ? key : theOthers;
-    this.#keys.add(own);
-    const { consumedPoints } = await counts.penalty(own);
-    return consumedPoints > this.#options.most ? restSeconds : undefined;
-  }
-
-  /** Old windows are dropped by our clock; the library would use the machine's. */
-  #now(): { counts: RateLimiterMemory; restSeconds: number } {
+  /** Counts it once more. Undefined as long as it may happen, else the seconds until it may again. */
+  count(key: string): number | undefined {
     const { clock, most, windowMs } = this.#options;
     const now = clock.monotonic();
     const window = Math.floor(now / windowMs);
-    if (this.#counts === undefined || window !== this.#window) {
-      this.#counts = new RateLimiterMemory({ points: most, duration: 0 });
-      this.#keys = new Set();
-      this.#window = window;
-    }
-    return { counts: this.#counts, restSeconds: Math.ceil(((window + 1) * windowMs - now) / 1_000) };
+    if (window !== this.#window) this.#counts.clear();
+    this.#window = window;
+    const count = (this.#counts.get(key) ?? 0) + 1;
+    this.#counts.set(key, count);
+    return count > most ? Math.ceil(((window + 1) * windowMs - now) / 1_000) : undefined;
   }
 }
 
@@ -99,40 +80,4 @@ export function fewAtOnce(): MiddlewareHandler<WebEnvironment> {
       end();
     }
   };
-}
-
-const failures = { most: 20, windowMs: 10 * 60_000 };
-
-/** Answers a failed sign-in with `refused`, or with 429 if the address failed too often. */
-export type Failed = (context: PageContext, refused: () => Answer) => Promise<Response>;
-
-/**
- * Counts failed sign-ins by address. Correct ones are never limited, so that nobody can lock others out: behind a proxy
- * all people share one address, and tokens cannot be guessed.
- */
-export function failedSignIns({ clock }: Access): Failed {
-  const limit = new RateLimit({ clock, ...failures });
-  return async (context, refused) => {
-    const waits = await limit.count(networkOf(connectionOf(context).address));
-    if (waits === undefined) return await refused();
-    context.header("retry-after", String(waits));
-    return await refuse(context, 429, {
-      code: "too-many-failed",
-      text: `More than ${failures.most} sign-ins from this address failed within ten minutes.`,
-      cure: "Begin again at /login, or with a new link of `crm-sync login`: a correct sign-in still works.",
-    });
-  };
-}
-
-/** The address; for IPv6 the first 64 bits, which one customer of a provider has. */
-export function networkOf(address: string): string {
-  const plain = plainAddress(address);
-  if (isIP(plain) !== 6) return plain;
-  const [before = [], after = []] = plain.split("::").map((part) => part.split(":").filter((group) => group !== ""));
-  const zeros = Array.from({ length: 8 - before.length - after.length }, () => "0");
-  const all = plain.includes("::") ? [...before, ...zeros, ...after] : before;
-  return all
-    .slice(0, 4)
-    .map((group) => Number.parseInt(group, 16).toString(16))
-    .join(":");
 }

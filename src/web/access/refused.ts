@@ -3,7 +3,7 @@ import { documentOf } from "../frame.ts";
 import type { Html } from "../page.ts";
 
 export type Answer = Response | Promise<Response>;
-type Status = 200 | 400 | 401 | 403 | 413 | 415 | 421 | 429 | 502 | 503;
+type Status = 200 | 400 | 401 | 403 | 413 | 421 | 429 | 503;
 
 export function barePage(
   context: Context,

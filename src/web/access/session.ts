@@ -1,30 +1,23 @@
 import { randomBytes, createHmac, timingSafeEqual } from "node:crypto";
 import type { Access } from "./access.ts";
-import type { Who } from "../../base/who.ts";
-import type { Role } from "../../config/access-settings.ts";
 import type { PageContext } from "../page.ts";
 import { unusable, type Answer } from "./refused.ts";
 import { getCookie, setCookie } from "hono/cookie";
 import type { Context } from "hono";
 
-/** Always begins a session with a new token, never with the one that the browser sent. */
-export function signedIn(
-  context: PageContext,
-  deps: Access,
-  { path, ...facts }: Who & { role: Role; path: string },
-): Answer {
-  const mark = deps.mark(facts.way);
+/** Begins a session under a token that nobody had before, whatever the browser came with. */
+export function signedIn(context: PageContext, deps: Access, user: string): Answer {
   const before = cookieOf(context, "session");
   const made = deps.tried(() => {
     if (before !== undefined) deps.sessions.end(before);
-    return mark === undefined ? undefined : deps.sessions.begin({ ...facts, mark });
+    return deps.sessions.begin(user);
   });
   if (made === undefined) return unusable(context);
   // A strict cookie would be missing when another site redirects here.
   giveCookie(context, "session", made);
   takeCookie(context, "browser");
   context.header("cache-control", "no-store");
-  return context.redirect(path, 303);
+  return context.redirect("/", 303);
 }
 
 export function browserOf(context: PageContext): string {
@@ -34,50 +27,32 @@ export function browserOf(context: PageContext): string {
   return browser;
 }
 
-/** Returns only paths of this server; otherwise `/`. */
-export function pathOf(to: string | null): string {
-  if (to === null || !/^\/[\x21-\x7e]{0,2000}$/u.test(to) || /^\/[/\\]/u.test(to)) return "/";
-  const base = "http://own.invalid";
-  if (!URL.canParse(to, base)) return "/";
-  const { origin, pathname, search } = new URL(to, base);
-  return origin === base && !pathname.startsWith("//") ? `${pathname}${search}` : "/";
-}
-
-const token = /^[0-9a-f]{64}$/u;
 const cookies = {
-  session: { name: "crm-sync", form: token },
-  /** Ties a sign-in form to one browser. */
-  browser: { name: "crm-sync-sign-in", form: token },
-  underWay: { name: "crm-sync-under-way", form: /^[\x21-\x7e]{1,4000}$/u },
+  /** Who signed in. */
+  session: "crm-sync",
+  /** The browser that a form of signing in was made for. */
+  browser: "crm-sync-sign-in",
 } as const;
 type CookieName = keyof typeof cookies;
 
 /** Over https no other host can set a `__Host-` cookie. */
 function nameOf({ var: { place } }: PageContext, name: CookieName): string {
-  return place.isSecure ? `__Host-${cookies[name].name}` : cookies[name].name;
+  return place.isSecure ? `__Host-${cookies[name]}` : cookies[name];
 }
 
 export function cookieOf(context: PageContext, name: CookieName): string | undefined {
   const value = context.var.place.takesCookies ? getCookie(context, nameOf(context, name)) : undefined;
-  return value !== undefined && cookies[name].form.test(value) ? value : undefined;
+  return value !== undefined && /^[0-9a-f]{64}$/u.test(value) ? value : undefined;
 }
 
-/** `Lax`, so that links in alerts and providers can lead here. Changes also need the token of the form. */
-export function giveCookie(
-  context: PageContext,
-  name: CookieName,
-  value: string,
-  { maxAge }: { maxAge?: number } = {},
-): void {
+/**
+ * It comes with a person whom an alert's link sends here; what changes something needs the token of its form besides.
+ */
+function giveCookie(context: PageContext, name: CookieName, value: string, more: { maxAge?: number } = {}): void {
   const { isSecure, takesCookies } = context.var.place;
   if (!takesCookies) throw new Error("a cookie of this name would be sent to other programs");
-  setCookie(context, nameOf(context, name), value, {
-    path: "/",
-    httpOnly: true,
-    secure: isSecure,
-    sameSite: "Lax",
-    ...(maxAge === undefined ? {} : { maxAge }),
-  });
+  const options = { path: "/", httpOnly: true, secure: isSecure, sameSite: "Lax", ...more } as const;
+  setCookie(context, nameOf(context, name), value, options);
 }
 
 export function takeCookie(context: PageContext, name: CookieName): void {

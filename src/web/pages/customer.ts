@@ -6,7 +6,7 @@ import type { ExplainFacts } from "../../report/explain.ts";
 import { pagePath, recordPath } from "../../report/page-links.ts";
 import { recordName } from "../../report/text.ts";
 import type { Html, Page } from "../page.ts";
-import { recordList } from "../parts/tables.ts";
+import { recordList, terms } from "../parts/tables.ts";
 import { moment, shown, type When } from "../shown.ts";
 import { recordRoutes } from "./record.ts";
 
@@ -42,14 +42,11 @@ function onThePlatform(facts: ExplainFacts, when: When): Html {
     ${
       link === undefined
         ? html`<p>It has no enterprise.</p>`
-        : html`<dl>
-            <dt>Enterprise</dt>
-            <dd>${shown(link.enterpriseGlobalId, 200)} (${link.origin} ${moment(link.from, when)})</dd>
-            <dt>Channel number</dt>
-            <dd>${shown(`${link.channelCode}/${link.channelCustomerId}`, 200)}</dd>
-            <dt>Read back</dt>
-            <dd>${moment(facts.observationRead?.seenAt, when)}</dd>
-          </dl>`
+        : terms([
+            ["Enterprise", html`${shown(link.enterpriseGlobalId, 200)} (${link.origin} ${moment(link.from, when)})`],
+            ["Channel number", shown(`${link.channelCode}/${link.channelCustomerId}`, 200)],
+            ["Read back", moment(facts.observationRead?.seenAt, when)],
+          ])
     }`;
 }
 
@@ -110,19 +107,13 @@ function account({ staffLinks, assignments = [] }: ExplainFacts, when: When): Ht
   const held = assignments.filter(({ to }) => to === null);
   return html`<h2>On the platform</h2>
     ${accounts.length === 0 ? html`<p>The person has no account.</p>` : ""}
-    <dl>
-      ${accounts.map(
-        ({ memberGlobalId, enterpriseGlobalId, origin, from }) =>
-          html`<dt>Member</dt>
-            <dd>
-              ${shown(memberGlobalId, 200)} of the enterprise ${shown(enterpriseGlobalId, 200)} (${origin}
-              ${moment(from, when)})
-            </dd>`,
-      )}
-      ${held.map(
-        ({ assetNumber, origin, from }) =>
-          html`<dt>Holds</dt>
-            <dd>asset ${shown(assetNumber, 200)} (${origin} ${moment(from, when)})</dd>`,
-      )}
-    </dl>`;
+    ${terms([
+      ...accounts.map(({ memberGlobalId, enterpriseGlobalId, origin, from }) => {
+        const of = html`of the enterprise ${shown(enterpriseGlobalId, 200)} (${origin} ${moment(from, when)})`;
+        return ["Member", html`${shown(memberGlobalId, 200)} ${of}`] as const;
+      }),
+      ...held.map(({ assetNumber, origin, from }) => {
+        return ["Holds", html`asset ${shown(assetNumber, 200)} (${origin} ${moment(from, when)})`] as const;
+      }),
+    ])}`;
 }

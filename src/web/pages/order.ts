@@ -1,11 +1,13 @@
 import { html } from "hono/html";
 import { formatKey } from "../../crm/keys.ts";
+import type { RecordKey } from "../../crm/model.ts";
 import type { Inquiry } from "../../inquiry/inquiry.ts";
 import { orderTree, type TreeNode } from "../../report/order-tree.ts";
-import { pagePath } from "../../report/page-links.ts";
+import { recordPath } from "../../report/page-links.ts";
 import { leftThere, type ExplainFacts, type PlacedFacts } from "../../report/explain.ts";
 import type { Html, Page } from "../page.ts";
 import { moment, shown, type When } from "../shown.ts";
+import { terms } from "../parts/tables.ts";
 import { recordRoutes } from "./record.ts";
 
 export const orderPage: Page = (routes, dashboard) => {
@@ -33,31 +35,22 @@ function placed({ placed: all }: ExplainFacts, when: When): Html {
       <p>It is not placed.</p>`;
   const { channelOrderId, origin, from, licenceOrders, customer, movedFrom } = now;
   return html`<h2>On the platform</h2>
-    <dl>
-      <dt>Channel order number</dt>
-      <dd>${shown(channelOrderId, 200)} (${origin} ${moment(from, when)})</dd>
-      <dt>Stands for</dt>
-      <dd>
-        <a href="${pagePath.customer(customer.namespace, customer.id)}"
-          >${shown(`${customer.namespace}/${customer.id}`, 200)}</a
-        >
-      </dd>
-      ${licenceOrders.map(
-        ({ licenseOrderId, licenseType }) =>
-          html`<dt>Licence order</dt>
-            <dd>${licenseOrderId === "" ? "not named" : shown(licenseOrderId, 200)}, ${shown(licenseType)}</dd>`,
-      )}
-      ${movedFrom.map(
-        (move) =>
-          html`<dt>Moved away from</dt>
-            <dd>
-              <a href="${pagePath.customer(move.customer.namespace, move.customer.id)}"
-                >${shown(formatKey(move.customer), 200)}</a
-              >
-              ${moment(move.since, when)}; ${left(now, move, when)}
-            </dd>`,
-      )}
-    </dl>`;
+    ${terms([
+      ["Channel order number", html`${shown(channelOrderId, 200)} (${origin} ${moment(from, when)})`],
+      ["Stands for", customerLink(customer)],
+      ...licenceOrders.map(({ licenseOrderId, licenseType }) => {
+        const id = licenseOrderId === "" ? "not named" : shown(licenseOrderId, 200);
+        return ["Licence order", html`${id}, ${shown(licenseType)}`] as const;
+      }),
+      ...movedFrom.map((move) => {
+        const what = html`${moment(move.since, when)}; ${left(now, move, when)}`;
+        return ["Moved away from", html`${customerLink(move.customer)} ${what}`] as const;
+      }),
+    ])}`;
+}
+
+function customerLink(customer: RecordKey): Html {
+  return html`<a href="${recordPath("customers", customer)}">${shown(formatKey(customer), 200)}</a>`;
 }
 
 function left(order: PlacedFacts, move: PlacedFacts["movedFrom"][number], when: When): Html | string {

@@ -3,6 +3,7 @@ import { html } from "hono/html";
 import { askForPrivate } from "../../requests/private-shown.ts";
 import type { Dashboard } from "../../operate/dashboard.ts";
 import { messageOf, Problem } from "../../base/errors.ts";
+import { formatKey } from "../../crm/keys.ts";
 import { type RecordKey, type Stream, privateFields } from "../../crm/model.ts";
 import type { Inquiry } from "../../inquiry/inquiry.ts";
 import { claimedNumbers, isTold, type ExplainFacts, type FieldFacts } from "../../report/explain.ts";
@@ -13,7 +14,7 @@ import { timeLineOf, tellers, type TimeLineEntry } from "../../report/time-line.
 import { needs } from "../access/person.ts";
 import { framed, type Notice } from "../frame.ts";
 import type { Html, PageContext, Routes } from "../page.ts";
-import { stateWord } from "../parts/tables.ts";
+import { stateWord, terms } from "../parts/tables.ts";
 import { moodOf, sinceWhen, verdictOf, whoseTurn } from "../../report/explain-verdict.ts";
 
 const entriesAtFirst = 40;
@@ -91,53 +92,36 @@ function inTheCrm(facts: ExplainFacts, when: When): Html | "" {
     ({ name }) => !name.startsWith("instances[") && !toldAlready.includes(name),
   );
   const run = (id: string): Html => html`<a href="${pagePath.run(id)}">${shown(id)}</a>`;
+  const ofCustomer = facts.stream === "customers" ? null : customer;
+  const ended = (finishedAt: string | null, complete: boolean): string =>
+    finishedAt === null ? "not ended" : complete ? "complete" : "incomplete";
   return html`<h2>In the CRM</h2>
-    <dl>
-      <dt>State</dt>
-      <dd>${stateWord(record)}, version ${record.version}, from the source ${shown(record.source)}</dd>
-      ${
-        facts.stream === "customers" || customer === null
-          ? ""
-          : html`<dt>Customer</dt>
-              <dd>
-                <a href="${pagePath.customer(customer.key.namespace, customer.key.id)}"
-                  >${shown(`${customer.key.namespace}/${customer.key.id}`, 200)}</a
-                >
-                (${customer.record?.state ?? "not in the CRM"})
-              </dd>`
-      }
-      <dt>First seen</dt>
-      <dd>${moment(record.firstSeen, when)}</dd>
-      <dt>Changed</dt>
-      <dd>
-        ${moment(record.changedAt, when)} ${record.changedRun === null ? "" : html`by run ${run(record.changedRun)}`}
-      </dd>
-      ${
-        record.outcome === null
-          ? ""
-          : html`<dt>Decided</dt>
-              <dd>${shown(record.outcome.decision)} by run ${run(record.outcome.run)}</dd>`
-      }
-      ${
-        read === null
-          ? ""
-          : html`<dt>Last read</dt>
-              <dd>
-                ${moment(read.startedAt, when)},
-                ${read.finishedAt === null ? "not ended" : read.complete ? "complete" : "incomplete"}
-              </dd>`
-      }
-      ${claims.map(
-        (claim) =>
-          html`<dt>Should hold</dt>
-            <dd>${shown(claim.claim)} (${shown(claimedNumbers(claim))})</dd>`,
-      )}
-      ${fields.slice(0, mostFields).map(
-        (field) =>
-          html`<dt>${shown(field.name, 200)}</dt>
-            <dd>${fieldValue(field)}</dd>`,
-      )}
-    </dl>
+    ${terms([
+      ["State", html`${stateWord(record)}, version ${record.version}, from the source ${shown(record.source)}`],
+      [
+        "Customer",
+        ofCustomer === null
+          ? undefined
+          : html`<a href="${recordPath("customers", ofCustomer.key)}">${shown(formatKey(ofCustomer.key), 200)}</a>
+              (${ofCustomer.record?.state ?? "not in the CRM"})`,
+      ],
+      ["First seen", moment(record.firstSeen, when)],
+      [
+        "Changed",
+        html`${moment(record.changedAt, when)}
+        ${record.changedRun === null ? "" : html`by run ${run(record.changedRun)}`}`,
+      ],
+      [
+        "Decided",
+        record.outcome === null ? undefined : html`${shown(record.outcome.decision)} by run ${run(record.outcome.run)}`,
+      ],
+      [
+        "Last read",
+        read === null ? undefined : html`${moment(read.startedAt, when)}, ${ended(read.finishedAt, read.complete)}`,
+      ],
+      ...claims.map((claim) => ["Should hold", html`${shown(claim.claim)} (${shown(claimedNumbers(claim))})`] as const),
+      ...fields.slice(0, mostFields).map((field) => [shown(field.name, 200), fieldValue(field)] as const),
+    ])}
     ${fields.length > mostFields ? html`<p class="soft">… and ${fields.length - mostFields} more fields</p>` : ""}`;
 }
 

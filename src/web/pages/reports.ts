@@ -1,7 +1,7 @@
 import { html } from "hono/html";
 import { z } from "zod";
-import { askedStatement, isOfParts, offeredStatements } from "../../books/statements.ts";
-import { statementFormats } from "../../report/statement/render.ts";
+import { askedStatement, offeredStatements } from "../../books/statements.ts";
+import { isOfParts, statementFormats } from "../../report/statement/render.ts";
 import type { Dashboard } from "../../operate/dashboard.ts";
 import { frozenFile } from "../../books/frozen-files.ts";
 import { Problem } from "../../base/errors.ts";
@@ -125,7 +125,7 @@ async function onePeriod(context: PageContext, dashboard: Dashboard): Promise<Re
 function linksOf(path: string, kind: string, format: string, parts: readonly { name: string; title: string }[]): Html {
   const link = (more: Readonly<Record<string, string>>, text: string): Html =>
     html`<a href="${path}/statement?${new URLSearchParams({ kind, format, ...more }).toString()}">${text}</a>`;
-  if (format === "html") return html`${link({ show: "yes" }, "as a page, with charts")} (${link({}, "save it")})`;
+  if (format === "html") return html`${link({ show: "yes" }, "as a page")} (${link({}, "save it")})`;
   if (!isOfParts(format) || parts.length === 1) return link({}, format);
   return html`${format}: ${parts.map(({ name, title }) => html`${link({ part: name }, title)} `)}`;
 }
@@ -233,7 +233,6 @@ const types: Readonly<Record<string, string>> = {
   csv: "text/csv; charset=utf-8",
   json: "application/json",
   html: "text/html; charset=utf-8",
-  xlsx: "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
 };
 
 interface Download {

@@ -11,7 +11,7 @@ import { AtOnce } from "../access/rate-limit.ts";
 import { needs } from "../access/person.ts";
 import { notFoundPage, framed } from "../frame.ts";
 import type { Html, Page, PageContext } from "../page.ts";
-import { balanceTables, operationsTable, readsTable, runsTable, verdictText } from "../parts/tables.ts";
+import { balanceTables, operationsTable, readsTable, runsTable, terms, verdictText } from "../parts/tables.ts";
 import type { Progress } from "../../operate/application.ts";
 import type { Inquiry } from "../../inquiry/inquiry.ts";
 import { grouped } from "../../engine/model/taking.ts";
@@ -140,24 +140,17 @@ async function runShown(context: PageContext, dashboard: Dashboard): Promise<Res
           </div>`
         : ""
     }
-    <dl>
-      <dt>Job</dt>
-      <dd>${shown(run.job)} (${run.kind}, by ${run.trigger})</dd>
-      ${
-        run.scope === null
-          ? ""
-          : html`<dt>Only</dt>
-              <dd>${shown(run.scope)}</dd>`
-      }
-      <dt>Started</dt>
-      <dd>${moment(run.startedAt, when)}</dd>
-      <dt>Ended</dt>
-      <dd>
-        ${moment(run.finishedAt, when, "not yet")}${
+    ${terms([
+      ["Job", html`${shown(run.job)} (${run.kind}, by ${run.trigger})`],
+      ["Only", run.scope === null ? undefined : shown(run.scope)],
+      ["Started", moment(run.startedAt, when)],
+      [
+        "Ended",
+        html`${moment(run.finishedAt, when, "not yet")}${
           run.finishedAt === null ? "" : `, after ${ageOf(run.startedAt, run.finishedAt)}`
-        }
-      </dd>
-    </dl>
+        }`,
+      ],
+    ])}
     <h2>What failed, and why</h2>
     ${failed(run, failures.length)}
     ${failures.length === 0 ? "" : operationsTable(failures.slice(0, failuresShown), failedOperations)}

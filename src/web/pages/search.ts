@@ -34,7 +34,7 @@ export const searchPage: Page = (routes, dashboard) => {
     if (!person.mayAskForPrivate) return await refuse("private");
     const text = searched((await context.req.parseBody())["q"]);
     if (text === undefined) return await notLookedFor(context);
-    const waits = await limit.count(identityKey(person));
+    const waits = limit.count(identityKey(person));
     if (waits !== undefined) return await tooOften(context, waits);
     const asked = { text, by: person.name };
     const found = await searchPeople(dashboard.application, (question) => dashboard.read(question), asked);

@@ -12,7 +12,6 @@ import { needs, may } from "../access/person.ts";
 import { framed } from "../frame.ts";
 import type { Html, Page } from "../page.ts";
 import { readsTable, verdictText, numbers, table, words } from "../parts/tables.ts";
-import { scaleSqrt, scaleLinear, scaleTime } from "d3-scale";
 
 const runsOfJob = 30;
 const mostJobs = 20;
@@ -129,51 +128,54 @@ function records({ records: counts }: StatusFacts): Html {
 
 const apart = ["quarantined", "deferred", "rejected"] as const;
 
+/** How many records a run that began at that instant left not done, in the order of `apart`. */
+interface Left {
+  at: string;
+  counts: readonly number[];
+}
+
+/** What each of the last runs of a job left not done, by the balance that it kept. */
 function history(runs: ReadonlyMap<string, readonly RunFacts[]>, zone: string): Html {
   const charts = [...runs].flatMap(([job, of]) => {
-    const balanced = of.toReversed().flatMap((run) => {
+    const points = of.toReversed().flatMap((run): Left[] => {
       const figures = balanceFigures(run.balance);
-      return figures === undefined ? [] : { at: run.startedAt, streams: figures.streams };
+      if (figures === undefined) return [];
+      const counts = apart.map((name) => figures.streams.reduce((sum, row) => sum + row[name], 0));
+      return [{ at: run.startedAt, counts }];
     });
-    if (balanced.length < 2) return [];
-    const series = apart.map((name) => ({
-      name,
-      points: balanced.map(({ at, streams }) => ({ at, value: streams.reduce((sum, row) => sum + row[name], 0) })),
-    }));
-    return { title: `${printable(job)}: records that its last ${balanced.length} runs left not done`, series };
+    const title = `${printable(job)}: records that its last ${points.length} runs left not done`;
+    return points.length < 2 ? [] : [{ title, points }];
   });
-  return html`${charts
-    .slice(0, mostCharts)
-    .map(({ title, series }, index) => chart({ id: `history-${index}`, title, series }, zone))}`;
+  return html`${charts.slice(0, mostCharts).map(({ title, points }, index) => chart(`history-${index}`, title, points, zone))}`;
 }
 
 const barWidth = 8;
 const step = 10;
 const barsHeight = 36;
 const below = 14;
-const mostBars = 30;
 const least = 6;
 
 /** The last runs of a job, oldest at the left. Height is the duration; a sign marks runs that did not end well. */
 function runBars(job: string, runs: readonly RunFacts[], when: When): Html {
-  const newest = runs.slice(0, mostBars).toReversed();
+  const newest = runs.toReversed();
   if (newest.length === 0) return html`<span class="none">no run yet</span>`;
   const tookMs = newest.map((run) => Date.parse(run.finishedAt ?? when.now) - Date.parse(run.startedAt));
-  const up = scaleSqrt([0, Math.max(1, ...tookMs)], [least, barsHeight]);
+  const longest = Math.max(1, ...tookMs);
+  const up = (ms: number): number => least + Math.sqrt(Math.max(0, ms) / longest) * (barsHeight - least);
   const label = `The last ${newest.length} runs of ${printable(job)}, the oldest first`;
   return html`<svg
     class="runs"
     role="group"
     aria-label="${label}"
-    width="${mostBars * step}"
+    width="${runsOfJob * step}"
     height="${barsHeight + below}"
-    viewBox="0 0 ${mostBars * step} ${barsHeight + below}"
+    viewBox="0 0 ${runsOfJob * step} ${barsHeight + below}"
   >
     ${newest.map((run, index) => {
       const { tone, sign, words } = runVerdict(run);
       const took = run.finishedAt === null ? "" : `, took ${ageOf(run.startedAt, run.finishedAt)}`;
       const title = `${instantText(run.startedAt, when)}: ${words}${took}`;
-      const high = Math.round(up(Math.max(0, tookMs[index] ?? 0)) * 10) / 10;
+      const high = place(up(tookMs[index] ?? 0));
       const x = index * step + 1;
       return html`<a href="${pagePath.run(run.id)}" aria-label="${title}"
         ><title>${title}</title
@@ -189,34 +191,23 @@ function runBars(job: string, runs: readonly RunFacts[], when: When): Html {
   </svg>`;
 }
 
-interface Series {
-  name: string;
-  points: readonly { at: string; value: number }[];
-}
-
-interface Chart {
-  id: string;
-  title: string;
-  /** At most three: each has its own colour, dash and mark. */
-  series: readonly Series[];
-}
-
 const width = 640;
 const height = 200;
 const left = 56;
 const right = 12;
 const top = 10;
 const bottom = 28;
+/** The lines of `apart`: each has a colour, a dash and a mark of its own. */
 const classes = ["one", "two", "three"] as const;
 
-/** Lines over time, and a table with the same figures for people who cannot see them. */
-function chart({ id, title, series }: Chart, zone: string): Html {
-  const points = series.flatMap((line) => line.points);
+/** Counts over time as lines, and the same figures as a table for who cannot see them. */
+function chart(id: string, title: string, points: readonly Left[], zone: string): Html {
   const moments = points.map(({ at }) => Date.parse(at));
-  const along = scaleTime([Math.min(...moments), Math.max(...moments)], [left, width - right]);
-  const up = scaleLinear([0, Math.max(1, ...points.map(({ value }) => value))], [height - bottom, top]).nice(4);
-  const ticks = up.ticks(4).filter((tick) => Number.isInteger(tick));
-  const ends = [Math.min(...moments), Math.max(...moments)];
+  const [first, last] = [Math.min(...moments), Math.max(...moments)];
+  const along = (at: number): number => place(left + ((at - first) / (last - first || 1)) * (width - right - left));
+  const ticks = ticksTo(Math.max(1, ...points.flatMap(({ counts }) => counts)));
+  const highest = ticks.at(-1) ?? 1;
+  const up = (count: number): number => place(height - bottom - (count / highest) * (height - bottom - top));
   return html`<figure>
     <figcaption id="${id}">${title}</figcaption>
     <svg
@@ -228,7 +219,7 @@ function chart({ id, title, series }: Chart, zone: string): Html {
       height="${height}"
     >
       ${ticks.map((tick) => {
-        const y = place(up(tick));
+        const y = up(tick);
         return html`<line class="grid" x1="${left}" x2="${width - right}" y1="${y}" y2="${y}" /><text
             class="tick number"
             x="${left - 6}"
@@ -237,72 +228,68 @@ function chart({ id, title, series }: Chart, zone: string): Html {
             ${grouped(tick)}
           </text>`;
       })}
-      ${ends.map(
+      ${[first, last].map(
         (at, index) =>
-          html`<text class="tick ${index === 0 ? "" : "number"}" x="${place(along(at))}" y="${height - 8}">
+          html`<text class="tick ${index === 0 ? "" : "number"}" x="${along(at)}" y="${height - 8}">
             ${instantText(new Date(at).toISOString(), { zone }).slice(0, 16)}
           </text>`,
       )}
-      ${series.map((line, index) => drawn(line, index, along, up))}
+      ${classes.map((name, index) =>
+        drawn(
+          name,
+          points.map(({ counts }, at) => [along(moments[at] ?? 0), up(counts[index] ?? 0)]),
+        ),
+      )}
     </svg>
     <ul class="legend">
-      ${series.map(
-        ({ name }, index) =>
+      ${classes.map(
+        (name, index) =>
           html`<li>
             <svg aria-hidden="true" width="36" height="12" viewBox="0 0 36 12">
-              <path class="line ${classes[index % classes.length]}" d="M0 6H36" />
-              ${mark(index, 18, 6)}
+              <path class="line ${name}" d="M0 6H36" />
+              ${mark(name, 18, 6)}
             </svg>
-            ${name}
+            ${apart[index]}
           </li>`,
       )}
     </ul>
-    ${figures(series, zone)}
+    <details>
+      <summary>The figures</summary>
+      ${table(
+        title,
+        [...words("When"), ...numbers(...apart)],
+        points.toReversed().map(({ at, counts }) => [instantText(at, { zone }), ...counts.map(grouped)]),
+      )}
+    </details>
   </figure>`;
 }
 
-function drawn({ points }: Series, index: number, along: (at: number) => number, up: (value: number) => number): Html {
-  const places = points.map(({ at, value }) => [place(along(Date.parse(at))), place(up(value))] as const);
+/** Whole numbers to mark at an axis from 0 on, four or so; the last of them is not below `most`. */
+function ticksTo(most: number): number[] {
+  const highest = Math.ceil(most / stepTo(most)) * stepTo(most);
+  const apartBy = stepTo(highest);
+  return Array.from({ length: Math.ceil(highest / apartBy) + 1 }, (_, index) => index * apartBy);
+}
+
+/** A round number that is about a quarter. */
+function stepTo(most: number): number {
+  const power = 10 ** Math.floor(Math.log10(most / 4));
+  const rest = most / 4 / power;
+  return Math.max(1, power * (rest >= Math.sqrt(50) ? 10 : rest >= Math.sqrt(10) ? 5 : rest >= Math.SQRT2 ? 2 : 1));
+}
+
+function drawn(name: (typeof classes)[number], places: readonly (readonly [x: number, y: number])[]): Html {
   return html`<path
-      class="line ${classes[index % classes.length]}"
-      d="${places.map(([x, y], step) => `${step === 0 ? "M" : "L"}${x} ${y}`).join("")}"
-    />${places.map(([x, y]) => mark(index, x, y))}`;
+      class="line ${name}"
+      d="${places.map(([x, y], index) => `${index === 0 ? "M" : "L"}${x} ${y}`).join("")}"
+    />${places.map(([x, y]) => mark(name, x, y))}`;
 }
 
-function mark(index: number, x: number, y: number): Html {
-  const named = classes[index % classes.length];
-  if (named === "one") return html`<circle class="mark one" cx="${x}" cy="${y}" r="3" />`;
-  if (named === "two") return html`<rect class="mark two" x="${x - 3}" y="${y - 3}" width="6" height="6" />`;
+/** A circle, a square or a triangle. */
+function mark(name: (typeof classes)[number], x: number, y: number): Html {
+  if (name === "one") return html`<circle class="mark one" cx="${x}" cy="${y}" r="3" />`;
+  if (name === "two") return html`<rect class="mark two" x="${x - 3}" y="${y - 3}" width="6" height="6" />`;
   return html`<path class="mark three" d="M${x} ${y - 4}L${x + 4} ${y + 3}H${x - 4}Z" />`;
-}
-
-function figures(series: readonly Series[], zone: string): Html {
-  const moments = [...new Set(series.flatMap(({ points }) => points.map(({ at }) => at)))].sort().toReversed();
-  return html`<details>
-    <summary>The figures</summary>
-    <div class="scroll" tabindex="0" role="region" aria-label="The figures">
-      <table>
-        <thead>
-          <tr>
-            <th scope="col">When</th>
-            ${series.map(({ name }) => html`<th scope="col" class="number">${name}</th>`)}
-          </tr>
-        </thead>
-        <tbody>
-          ${moments.map(
-            (at) =>
-              html`<tr>
-                <th scope="row">${instantText(at, { zone })}</th>
-                ${series.map(({ points }) => {
-                  const found = points.find((point) => point.at === at);
-                  return html`<td class="number">${found === undefined ? "" : grouped(found.value)}</td>`;
-                })}
-              </tr>`,
-          )}
-        </tbody>
-      </table>
-    </div>
-  </details>`;
 }
 
 function place(value: number): number {

@@ -74,7 +74,8 @@ export function table(
   </div>`;
 }
 
-export function terms(pairs: readonly (readonly [string, Cell])[]): Html {
+/** Words and what they mean, one under the other; those without a value are left out. */
+export function terms(pairs: readonly (readonly [Html | string, Cell])[]): Html {
   const known = pairs.filter(([, value]) => value !== undefined && value !== "");
   return html`<dl>
     ${known.map(

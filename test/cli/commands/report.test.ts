@@ -2,10 +2,8 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSy
 import { parse } from "csv-parse/sync";
 import { expect, it } from "vitest";
 import { toInstant } from "../../../src/base/clock.ts";
-import { reportCommand } from "../../../src/cli/commands/report.ts";
-import { createOutput } from "../../../src/cli/output.ts";
 import { company } from "../../support/world/crm.ts";
-import { world, type Parsed, type World } from "../../support/cli.ts";
+import { world, type World } from "../../support/cli.ts";
 
 const cells = (text: string): Record<string, string>[] => parse(text, { columns: true });
 const november = ["--period", "2026-11"];
@@ -104,6 +102,19 @@ it("refuses what it cannot be asked for, and suggests what can be", { tags: "lon
   }
   const said = (await w.run("report", "orders", "--period", "2026-10", "--customer", "C11")).stderr;
   for (const id of ["crm/C1", "crm/C2"]) expect(said).toContain(id);
+  const workbook = await w.run(
+    "report",
+    "orders",
+    "--period",
+    "2026-10",
+    "--format",
+    "xlsx",
+    "--out",
+    w.path("o.xlsx"),
+  );
+  expect(workbook.exitCode).toBe(64);
+  expect(workbook.stderr).toContain("use --format csv, json, html");
+  expect(existsSync(w.path("o.xlsx"))).toBe(false);
 });
 
 it("is written by a job into the folder that it names, for the month before", { tags: "long" }, async () => {
@@ -121,19 +132,4 @@ it("is written by a job into the folder that it names, for the month before", { 
   expect(written).toEqual(expect.arrayContaining(["run-2026-10.csv", "entitlements-2026-10.json"]));
   expect(written.filter((name) => name.endsWith(".part"))).toEqual([]);
   expect(readdirSync(w.path("reports"))).toContain("orders-2026-10.csv");
-});
-
-it("is not shown on a terminal where it is no text", async () => {
-  const w = await world({ records: company(1, 1) });
-  const said: string[] = [];
-  const stream = { write: (text: string | Buffer) => said.push(String(text)) > 0, isTTY: true, columns: 80 };
-  const invocation: Parsed = {
-    options: { config: w.place.config, json: false, sandbox: w.sandbox.url },
-    environment: w.environment,
-    output: createOutput(stream, { ...stream, isTTY: false }, () => 0),
-    signal: new AbortController().signal,
-  };
-  const asked = { period: "2026-11", date: "happened", format: "xlsx" };
-  expect(await reportCommand(invocation, "run", asked)).toBe(64);
-  expect(said.join("")).toContain("--out");
 });

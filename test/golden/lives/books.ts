@@ -42,7 +42,6 @@ export const lives: Life[] = [
       }
       crm.orders.pop();
       await life.run("run", "everything");
-      await life.run("report", "corrections", "--period", "2026-04");
       await life.run("report", "reopen", "2026-03", "--reason", "an amount was wrong", ...by);
       await life.run("report", "closings");
       await life.run("report", "orders", ...march);

@@ -119,7 +119,6 @@ export const lives: Life[] = [
       await life.run("run", "everything");
       await life.run("run", "everything");
       await life.run("status");
-      await life.run("report", "corrections", "--period", "2026-03");
     },
   },
   {

@@ -56,7 +56,6 @@ export const lives: Life[] = [
       await life.run("run", "everything");
       await ends(life, "O1");
       await life.run("report", "orders", "--period", "2026-03");
-      await life.run("report", "corrections", "--period", "2026-03");
     },
   },
   {

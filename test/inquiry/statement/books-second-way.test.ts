@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, expect, it } from "vitest";
 import type { Row } from "../../../src/report/statement/shape.ts";
-import { correctionsOf, type BecameOf } from "./second-way/corrections.ts";
 import { CrmBooks } from "./second-way/crm-books.ts";
 import { checkOf, entitlementParts, entitlementsOf } from "./second-way/entitlements.ts";
 import { licencesOf, linesOf, orderEvents, ordersOf } from "./second-way/lines.ts";
@@ -57,27 +56,6 @@ it("orders say month by month what the platform shows and what the rows of the C
     expect(lines.filter((row) => row["event"] === "repriced")).toEqual(
       lines.filter((row) => row["operation"] === null),
     );
-  }
-});
-
-/** Why an edit stays undone or what was done, by the field: prices are the ledger's own, all else is called for. */
-const became: BecameOf = ({ edit, run }) => {
-  const [few, many] = edit.counts;
-  const isMore = few !== null && many !== null && few < many;
-  const word = edit.field === "amount" ? "repriced" : isMore ? "amended" : "taken-away";
-  return { became: word, became_at: run.at, reason: null };
-};
-
-it("corrections are the edits of the export, one by one, in the month of the run that read them", async () => {
-  const edits = correctionsOf(books.told, became);
-  for (const label of months) {
-    const { corrections = [] } = await statementOf(books.ledger, "corrections", month(label));
-    const computed = edits.filter((row) => row.changed_at.startsWith(label));
-    expectWhole(
-      { kind: "corrections", part: "corrections", what: label },
-      { rows: corrections, computed, apart: made },
-    );
-    expectProved(corrections.map((row) => ({ ...row, at: row["became_at"] ?? null })));
   }
 });
 

@@ -65,8 +65,8 @@ describe("the dates of a form of an order", () => {
     const world = await placed(undefined);
     const asOf = new Date(world.now).toISOString();
     await reads(world, order(200), shanghai);
-    const { corrections } = await statementOf(world.path, "corrections", october);
-    expect(cells(corrections, ...changes)).toEqual([["2026-10-01", "amount", null, null]]);
+    const { corrected } = await statementOf(world.path, "reconciliation", october);
+    expect(cells(corrected, ...changes)).toEqual([["2026-10-01", "amount", null, null]]);
     const { lines } = await statementOf(world.path, "orders", october);
     expect(cells(lines, ...dates)).toEqual([["2026-09-30", "2026-09-30", "2027-09-30"]]);
     const datesThen = async (moment: string | undefined): Promise<unknown> => {
@@ -79,15 +79,13 @@ describe("the dates of a form of an order", () => {
     expect(await datesThen(asOf)).toContainEqual(["order", "2026-09-30"]);
     expect(await datesThen(undefined)).toContainEqual(["order", "2026-10-01"]);
     // As it is now it is of October; when it was placed it was of September, as far as was known.
-    const { corrections: dated } = await statementOf(world.path, "corrections", october, { by: "crm-date" });
+    const { corrected: dated } = await statementOf(world.path, "reconciliation", october, { by: "crm-date" });
     expect(cells(dated, "field")).toEqual([["amount"]]);
   });
 
   it("stand in corrections and details as the CRM gave them", async () => {
     const world = await placed(shanghai);
     await reads(world, order(100, { until: "2027-11-01" }), shanghai);
-    const { corrections } = await statementOf(world.path, "corrections", october);
-    expect(cells(corrections, ...changes)).toEqual([["2026-10-01", "term_end", "2027-10-01", "2027-11-01"]]);
     const { items = [], corrected } = await statementOf(world.path, "reconciliation", october);
     expect(cells(corrected, ...changes)).toEqual([["2026-10-01", "term_end", "2027-10-01", "2027-11-01"]]);
     const details = "CRM limitEnd: sent with 2027-10-01, now 2027-11-01";
@@ -97,8 +95,8 @@ describe("the dates of a form of an order", () => {
   it("are instants where only their zone changed, because what is sent is another one", async () => {
     const world = await placed(shanghai);
     await reads(world, order(100, { zone: "Asia/Tokyo" }), zonesOf("Asia/Tokyo"));
-    const { corrections } = await statementOf(world.path, "corrections", october);
-    expect(cells(corrections, ...changes)).toEqual([
+    const { corrected } = await statementOf(world.path, "reconciliation", october);
+    expect(cells(corrected, ...changes)).toEqual([
       ["2026-10-01", "crm_date", "2026-09-30T16:00:00.000Z", "2026-09-30T15:00:00.000Z"],
       ["2026-10-01", "term_start", "2026-09-30T16:00:00.000Z", "2026-09-30T15:00:00.000Z"],
       ["2026-10-01", "term_end", "2027-09-30T16:00:00.000Z", "2027-09-30T15:00:00.000Z"],

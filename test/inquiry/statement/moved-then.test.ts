@@ -7,7 +7,7 @@ import { edit, small } from "./second-way/story.ts";
 import { rowsOf } from "./stated.ts";
 import { cells, month } from "./statement-world.ts";
 
-const kinds = ["orders", "entitlements", "reconciliation", "corrections", "exceptions", "run"];
+const kinds = ["orders", "entitlements", "reconciliation", "exceptions", "run"];
 const period = "2026-09..2026-12";
 
 let books: CrmBooks;

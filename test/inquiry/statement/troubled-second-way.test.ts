@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, it } from "vitest";
-import { correctedOf, correctionsOf, type BecameOf } from "./second-way/corrections.ts";
+import { correctedOf } from "./second-way/corrected.ts";
 import { CrmBooks } from "./second-way/crm-books.ts";
 import { december } from "./second-way/december.ts";
 import { concernedOf, exceptionsOf, exceptionTotals } from "./second-way/exceptions.ts";
@@ -48,23 +48,6 @@ it("what is compared is what the CRM wants, the sandbox was sent and the platfor
       expectWhole({ kind: "reconciliation", part, what: `${days} days` }, { rows: rows[part], computed, apart });
     }
   }
-});
-
-/** What was bought anew stands in another form, what is in a package is bought with it, and prices are not sent. */
-const became: BecameOf = ({ edit, edits, run }) => {
-  const isBought = edits.some(
-    ({ item, field, after }) =>
-      item !== null && item === edit.item && field !== "amount" && (field !== "product" || after !== null),
-  );
-  const isGone = (edit.field === "product" && edit.after === null) || edit.field === "cancelled";
-  return { became: isGone ? "taken-away" : isBought ? "amended" : "repriced", became_at: run.at, reason: null };
-};
-
-it("corrections of prices, nodes, terms, products and packages are the edits of the export, one by one", async () => {
-  const { corrections } = await statementOf(books.ledger, "corrections", month("2026-12"));
-  const computed = correctionsOf(books.told, became).filter((row) => row.changed_at.startsWith("2026-12"));
-  const of = { kind: "corrections", part: "corrections", what: "December" } as const;
-  expectWhole(of, { rows: corrections, computed, apart: made });
 });
 
 it(

@@ -38,10 +38,3 @@ it("knows every statement by each of its versions", () => {
         `${shape.kind} ${version}`,
       ).toBe(true);
 });
-
-it("no part has the title of another sheet of its workbook", () => {
-  for (const { shape } of Object.values(statements)) {
-    const titles = ["Totals", ...shape.parts.map(({ title }) => title), "Columns"];
-    expect([...new Set(titles)], shape.kind).toEqual(titles);
-  }
-});

@@ -20,7 +20,7 @@ it(
       const schema = z.fromJSONSchema(JSON.parse(JSON.stringify(statementJsonSchema(shape))));
       let text = "";
       const request = { period: month("2026-10"), by: "happened", filters: {} } as const;
-      for await (const { chunk } of inquiry.statement(kind, request, "json", `${kind}.json`)) text += chunk.toString();
+      for await (const { chunk } of inquiry.statement(kind, request, "json")) text += chunk;
       const made = schema.safeParse(JSON.parse(text));
       expect(made.success, `${kind}: ${made.error?.message ?? ""}`).toBe(true);
       const wrong = text.replace(/"rows":\[\n\{"[a-z_]+":(?:null|"[^"]*"|[^,]+),/u, '"rows":[\n{"no_column":1,');
@@ -28,7 +28,7 @@ it(
       if (wrong !== text) expect(schema.safeParse(JSON.parse(wrong)).success, kind).toBe(false);
     }
     inquiry.close();
-    expect(rows, "statements of which a row was looked at").toBeGreaterThan(4);
+    expect(rows, "statements of which a row was looked at").toBeGreaterThan(3);
   },
 );
 

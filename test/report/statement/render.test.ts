@@ -57,10 +57,9 @@ describe("the rows of a statement", () => {
 
   it("hold whole numbers of any size", async () => {
     const row = order({ amount: 2n ** 70n, currency: "EUR", seats: 2n ** 60n });
-    for (const format of ["csv", "json", "html", "xlsx"] as const) {
+    for (const format of ["csv", "json", "html"] as const) {
       const files = await filesOf(format, { rows: [row] });
       expect(files.size, format).toBeGreaterThan(0);
-      if (format === "xlsx") continue;
       const text = new TextDecoder().decode([...files.values()][0]).replaceAll(/[\u00a0\u202f,]/gu, "");
       expect(text, format).toContain("11805916207174113034.24");
       expect(text, format).toContain("1152921504606846976");

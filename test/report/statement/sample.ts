@@ -159,21 +159,19 @@ export async function filesOf(
     shape = sampleShape,
     header = sampleHeader,
     rows = sampleRows,
-    name = `orders.${format}`,
   }: {
     shape?: StatementShape;
     header?: StatementHeader;
     rows?: AsyncIterable<PartRow> | Iterable<PartRow>;
-    name?: string;
   } = {},
 ): Promise<Map<string, Buffer>> {
   const files = new Map<string, Buffer[]>();
   let last: string | undefined;
-  for await (const { file, chunk } of renderStatement(format, shape, header, rows, name)) {
+  for await (const { file, chunk } of renderStatement(format, shape, header, rows)) {
     if (file !== last && files.has(file)) throw new Error(`chunks of ${file} and ${last} come by turns`);
     last = file;
     const chunks = files.get(file) ?? [];
-    chunks.push(typeof chunk === "string" ? Buffer.from(chunk) : Buffer.from(chunk));
+    chunks.push(Buffer.from(chunk));
     files.set(file, chunks);
   }
   return new Map([...files].map(([file, chunks]) => [file, Buffer.concat(chunks)]));

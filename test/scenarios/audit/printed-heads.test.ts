@@ -1,7 +1,6 @@
 import { spawnSync } from "node:child_process";
 import { generateKeyPairSync } from "node:crypto";
 import { readFileSync, writeFileSync } from "node:fs";
-import { readXlsx } from "hucre/xlsx";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { exportOf, lived, verifierAlone } from "../../support/audit-record.ts";
@@ -28,15 +27,6 @@ const printed: Record<string, (path: string) => Printed | Promise<Printed>> = {
   json(path) {
     const { at, checkpoint: note } = statementSchema.parse(JSON.parse(readFileSync(path, "utf8"))).header.auditHead;
     return { at, note };
-  },
-  async xlsx(path) {
-    const [first] = (await readXlsx(readFileSync(path))).sheets;
-    const rows = first?.rows ?? [];
-    const from = rows.findIndex(([title]) => title === "Audit head: signed");
-    const after = rows.findIndex(([title], index) => index > from && title !== null && title !== "");
-    const cells = rows.slice(from, after).map((row) => String(row[1] ?? ""));
-    const at = rows.find(([title]) => title === "Audit head: time")?.[1];
-    return { at: instantOf(at), note: from < 0 ? undefined : `${cells.join("\n")}\n` };
   },
   html(path) {
     const page = readFileSync(path, "utf8");

@@ -72,7 +72,7 @@ describe("the pages of reports", () => {
       expect(got.text, file).toBe(readFileSync(w.path(file), "utf8"));
     }
     expect((await pages.get(statementOf("kind=orders&format=json"))).text).not.toMatch(privateText);
-    // With charts it is a page of its own, which may do nothing.
+    // As HTML it is a page of its own, which may do nothing.
     const { headers, text } = await pages.get(statementOf("kind=orders&format=html&show=yes"));
     expect(headers["content-security-policy"]).toMatch(/^sandbox; default-src 'none'/u);
     expect(headers["content-disposition"]).toContain("inline");

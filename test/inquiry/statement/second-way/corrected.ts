@@ -38,34 +38,6 @@ function formsOf(told: readonly ToldRun[], id: string): Form[] {
   return forms;
 }
 
-/** What became of a change, by what the platform shows since: null columns where nothing did. */
-export type BecameOf = (of: {
-  edit: Edit;
-  edits: readonly Edit[];
-  run: ToldRun;
-}) => Record<"became" | "became_at" | "reason", string | null>;
-
-/** Every edit of every order since it was placed, form by form, as a row. */
-export function correctionsOf(told: readonly ToldRun[], becameOf: BecameOf): (Computed & { changed_at: string })[] {
-  const ids = [...new Set(told.flatMap(({ orders }) => orders.map(({ id }) => id)))];
-  return ids.flatMap((id) => {
-    const forms = formsOf(told, id);
-    return forms.slice(1).flatMap((form, index) =>
-      editsOf(forms[index]?.row ?? form.row, form.row).map((edit, _, edits) => ({
-        changed_at: form.run.at,
-        changed_until: forms[index + 2]?.run.at ?? null,
-        ...orderCells(forms, form),
-        ...editCells(edit, form.row.currency),
-        version_before: index + 1,
-        version_after: index + 2,
-        source: "crm",
-        place: `orders.ndjson:${form.line}`,
-        ...becameOf({ edit, edits, run: form.run }),
-      })),
-    );
-  });
-}
-
 /** What the last form says otherwise than the one that an order was placed from, as a row. */
 export function correctedOf(told: readonly ToldRun[]): Computed[] {
   const ids = [...new Set(told.flatMap(({ orders }) => orders.map(({ id }) => id)))];
