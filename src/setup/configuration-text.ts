@@ -161,7 +161,6 @@ const ofDatabases = "postgres";
 
 const placeholders: Readonly<Record<DialectName, Record<string, string>>> = {
   postgres: { host: "db.example.com", database: "crm", user: "crm_sync", password: "env:CRM_DB_PASSWORD" },
-  mysql: { host: "db.example.com", database: "crm", user: "crm_sync", password: "env:CRM_DB_PASSWORD" },
   sqlite: { file: "crm.db" },
 };
 

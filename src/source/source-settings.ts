@@ -240,7 +240,7 @@ const sqlStreamSchema = () =>
 
 const sqlSourceSchema = z
   .strictObject({
-    kind: z.literal("sql").describe("A database that is read with SQL: PostgreSQL, MySQL, MariaDB, SQLite."),
+    kind: z.literal("sql").describe("A database that is read with SQL: PostgreSQL, SQLite."),
     ...commonFields,
     ...sqlSourceFields,
     streams: z

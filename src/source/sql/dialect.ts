@@ -130,10 +130,6 @@ export async function dialectOf(connection: SqlConnection, limits: SessionLimits
       const { postgres } = await import("./postgres.ts");
       return postgres(await serverOf(connection, deps), limits);
     }
-    case "mysql": {
-      const { mysql } = await import("./mysql.ts");
-      return mysql(await serverOf(connection, deps), limits);
-    }
   }
 }
 

@@ -28,14 +28,6 @@ export function networkFailure(thrown: unknown, connecting: boolean): Failure | 
   return tlsFailure(thrown);
 }
 
-/** Numbers of errors and what they mean. */
-export type NumberedFailures = readonly (readonly [Failure["kind"], ReadonlySet<number>])[];
-
-/** What an error means by its number; undefined where that is not known. */
-export function kindOfNumber(number: number, numbers: NumberedFailures): Failure["kind"] | undefined {
-  return numbers.find(([, known]) => known.has(number))?.[0];
-}
-
 /** The code of a thrown error; empty where it has none. */
 export function codeOf(thrown: unknown): string {
   return thrown instanceof Error && "code" in thrown && typeof thrown.code === "string" ? thrown.code : "";

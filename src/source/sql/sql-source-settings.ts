@@ -102,11 +102,6 @@ const connectionSchema = () =>
       ...serverFields,
     }),
     z.strictObject({
-      kind: z.literal("mysql").describe("MySQL or MariaDB."),
-      port: port.default(3_306).describe("Port"),
-      ...serverFields,
-    }),
-    z.strictObject({
       kind: z.literal("sqlite").describe("A SQLite file, opened read-only."),
       file: text.meta({ description: "The file, relative to the configuration file", examples: ["erp.db"] }),
     }),
@@ -127,9 +122,7 @@ export const sqlSourceFields = {
       examples: ["Europe/Berlin"],
     }),
   connectTimeout: durationSchema.default("10s").describe("Longest time for a connection"),
-  statementTimeout: durationSchema
-    .default("10m")
-    .describe("Longest time for a statement, or for the next rows of one; on MySQL and MariaDB for all rows of one"),
+  statementTimeout: durationSchema.default("10m").describe("Longest time for a statement, or for the next rows of one"),
 };
 
 interface AskedStream {
@@ -186,10 +179,6 @@ export function checkSqlSource({ connection, streams }: SqlSettings): Issue[] {
 
 function checkConnection(connection: SqlConnection): Issue[] {
   if (connection.kind === "sqlite") return [];
-  if (connection.kind === "mysql" && connection.tls === "verify") {
-    const message = nameFault(connection);
-    return message === undefined ? [] : [{ path: ["connection", "serverName"], message }];
-  }
   if (connection.tls === "verify" || connection.allowPlain) return [];
   if (isHere(connection.host)) return [];
   return [
@@ -202,20 +191,9 @@ function checkConnection(connection: SqlConnection): Issue[] {
   ];
 }
 
-/** Why a certificate could not be compared: the driver of MySQL does it with a name alone. */
-function nameFault({ host, serverName }: ServerConnection): string | undefined {
-  if (serverName !== undefined)
-    return isAddress(serverName) ? "is an address; expected the name in the certificate" : undefined;
-  return isAddress(host) ? "missing; expected the name in the certificate of this address" : undefined;
-}
-
 /** Whether a host is this machine; a path is a socket. */
 function isHere(host: string): boolean {
   return host.startsWith("/") || /^(?:localhost|127(?:\.\d{1,3}){3}|::1)$/u.test(host);
-}
-
-function isAddress(host: string): boolean {
-  return /^[\d.]+$/u.test(host) || host.includes(":");
 }
 
 /** The column that a path names; undefined where it names none, or something inside one. */

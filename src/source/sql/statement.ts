@@ -1,5 +1,5 @@
-/** The databases whose SQL is spoken; MariaDB is one of `mysql`. */
-export const dialectNames = ["postgres", "mysql", "sqlite"] as const;
+/** The databases whose SQL is spoken. */
+export const dialectNames = ["postgres", "sqlite"] as const;
 export type DialectName = (typeof dialectNames)[number];
 
 /** What is wrong with a query before any database has seen it. */
@@ -13,9 +13,6 @@ interface StatementFault {
 const quoted: Readonly<Record<DialectName, RegExp>> = {
   postgres:
     /(?<![\w$])e'(?:[^'\\]|\\[^]|'')*'|'(?:[^']|'')*'|"(?:[^"]|"")*"|(?<![\w$])\$(\w*)\$[^]*?\$\1\$|--[^\n\r]*|\/\*[^]*?(?:\*\/|$)/giu,
-  // Comments with an exclamation mark are executed, and two hyphens are a comment only with a blank behind them.
-  mysql:
-    /'(?:[^'\\]|\\[^]|'')*'|"(?:[^"\\]|\\[^]|"")*"|`(?:[^`]|``)*`|--(?=[ \t\r\n]|$)[^\n]*|#[^\n]*|\/\*(?!M?!)[^]*?(?:\*\/|$)/gu,
   sqlite: /'(?:[^']|'')*'|"(?:[^"]|"")*"|`(?:[^`]|``)*`|\[[^\]]*\]|--[^\n]*|\/\*[^]*?(?:\*\/|$)/gu,
 };
 
@@ -30,7 +27,6 @@ const atEnd = /(?<![;\s])[;\s]*$/u;
 /** What a query must not hold, each with what is wrong then. */
 const refused: readonly (readonly [RegExp, string])[] = [
   [/;/u, "holds several statements; expected a single query"],
-  [/\/\*M?!/u, "has a comment that the database executes; expected none"],
   [/(?<![\w$])\$\d/u, "has a placeholder, for which there is no value; expected the value itself"],
   [/\binto\b(?<!\.\s*into)/iu, "writes (into); expected a query that only reads"],
   [
