@@ -4,7 +4,6 @@ import { secretReferenceSchema } from "../../http/http-settings.ts";
 import { pathSchema } from "../file/file-source-settings.ts";
 import { isZone } from "../mapping/coerce.ts";
 import { parsePath } from "../mapping/path.ts";
-import { statementFault } from "./statement.ts";
 
 const text = z.string().min(1);
 const port = z.int().min(1).max(65_535);
@@ -106,8 +105,8 @@ const connectionSchema = () =>
       file: text.meta({ description: "The file, relative to the configuration file", examples: ["erp.db"] }),
     }),
   ]);
-export type SqlConnection = z.infer<ReturnType<typeof connectionSchema>>;
-export type ServerConnection = Exclude<SqlConnection, { kind: "sqlite" }>;
+type SqlConnection = z.infer<ReturnType<typeof connectionSchema>>;
+export type PostgresConnection = Extract<SqlConnection, { kind: "postgres" }>;
 
 export const sqlSourceFields = {
   connection: z.lazy(connectionSchema).describe("The database"),
@@ -126,14 +125,15 @@ export const sqlSourceFields = {
 };
 
 interface AskedStream {
-  query: string;
   key?: string | undefined;
-  details?: Readonly<Record<string, { query: string; key: string }>> | undefined;
+  details?: Readonly<Record<string, { key: string }>> | undefined;
+  since?: unknown;
+  group?: unknown;
 }
 
 interface SqlSettings {
   connection: SqlConnection;
-  streams: Readonly<Record<string, (AskedStream & { since?: unknown; group?: unknown }) | undefined>>;
+  streams: Readonly<Record<string, AskedStream | undefined>>;
 }
 
 interface Issue {
@@ -141,13 +141,9 @@ interface Issue {
   message: string;
 }
 
-/** What is wrong with a sql source beyond the shape of its keys: queries that write, a connection in the open. */
+/** What is wrong with a sql source beyond the shape of its keys. */
 export function checkSqlSource({ connection, streams }: SqlSettings): Issue[] {
   const issues: Issue[] = checkConnection(connection);
-  const check = ({ query }: { query: string }, path: string[]): void => {
-    const fault = statementFault(query, connection.kind);
-    if (fault !== undefined) issues.push({ path: [...path, "query"], message: `line ${fault.line} ${fault.message}` });
-  };
   const checkKey = (key: string | undefined, path: string[]): void => {
     if (key !== undefined && columnOf(key) === undefined)
       issues.push({
@@ -157,12 +153,9 @@ export function checkSqlSource({ connection, streams }: SqlSettings): Issue[] {
   };
   for (const [name, stream] of Object.entries(streams)) {
     if (stream === undefined) continue;
-    check(stream, ["streams", name]);
     checkKey(stream.key, ["streams", name]);
-    for (const [detail, set] of Object.entries(stream.details ?? {})) {
-      check(set, ["streams", name, "details", detail]);
+    for (const [detail, set] of Object.entries(stream.details ?? {}))
       checkKey(set.key, ["streams", name, "details", detail]);
-    }
     if (stream.group !== undefined && stream.since !== undefined)
       issues.push({
         path: ["streams", name, "since"],
@@ -178,22 +171,13 @@ export function checkSqlSource({ connection, streams }: SqlSettings): Issue[] {
 }
 
 function checkConnection(connection: SqlConnection): Issue[] {
-  if (connection.kind === "sqlite") return [];
-  if (connection.tls === "verify" || connection.allowPlain) return [];
-  if (isHere(connection.host)) return [];
-  return [
-    {
-      path: ["connection", "tls"],
-      message:
-        "must be verify, since the password and the rows go to another machine; off is allowed to this machine " +
-        "only, or with `allowPlain: true`",
-    },
-  ];
-}
-
-/** Whether a host is this machine; a path is a socket. */
-function isHere(host: string): boolean {
-  return host.startsWith("/") || /^(?:localhost|127(?:\.\d{1,3}){3}|::1)$/u.test(host);
+  if (connection.kind === "sqlite" || connection.tls === "verify" || connection.allowPlain) return [];
+  // A path is a socket of this machine.
+  if (/^(?:\/.*|localhost|127(?:\.\d{1,3}){3}|::1)$/u.test(connection.host)) return [];
+  const message =
+    "must be verify, since the password and the rows go to another machine; off is allowed to this machine only, or " +
+    "with `allowPlain: true`";
+  return [{ path: ["connection", "tls"], message }];
 }
 
 /** The column that a path names; undefined where it names none, or something inside one. */

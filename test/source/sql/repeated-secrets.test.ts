@@ -57,17 +57,17 @@ const postgres = (words: string, atOnce: boolean, code: string): Speak => {
   };
 };
 
-const cases: [what: string, kind: "postgres", speak: (words: string) => Speak][] = [
-  ["PostgreSQL at the log-in", "postgres", (words) => postgres(words, true, "28P01")],
-  ["PostgreSQL at a query", "postgres", (words) => postgres(words, false, "42601")],
-  ["PostgreSQL in an error without a code", "postgres", (words) => postgres(words, true, words)],
+const cases: [what: string, speak: (words: string) => Speak][] = [
+  ["PostgreSQL at the log-in", (words) => postgres(words, true, "28P01")],
+  ["PostgreSQL at a query", (words) => postgres(words, false, "42601")],
+  ["PostgreSQL in an error without a code", (words) => postgres(words, true, words)],
 ];
 
-it.each(cases)("%s, which repeats our password, is not repeated", async (what, kind, speak) => {
+it.each(cases)("%s, which repeats our password, is not repeated", async (what, speak) => {
   for (const [name, text] of [...spellings(secret), ...around(secret)]) {
     const port = await startDatabase(() => speak(`near "${text}" in the query`));
     const connection = {
-      kind,
+      kind: "postgres",
       host: "127.0.0.1",
       port,
       database: "erp",
@@ -75,7 +75,7 @@ it.each(cases)("%s, which repeats our password, is not repeated", async (what, k
       password: "env:ERP_PASSWORD",
       tls: "off",
     };
-    const database = { kind, connection, secret };
+    const database = { connection, secret };
     const source = sourceOf(database, { customers: { query: "select 1 as id", key: "id" } });
     const { problem } = (await readAll(source, "customers")).outcome;
     const checked = await source.check().then(

@@ -25,18 +25,25 @@ verified("PostgreSQL", async () => {
   const server = await startPostgres();
   await server.run("postgres", "create role reader login password 'reader-password'");
   return {
-    database: databaseOf("postgres", { port: server.port, database: "postgres" }),
+    database: databaseOf({ port: server.port, database: "postgres" }),
     query: "select 1 as id, version as name from pg_stat_ssl where pid = pg_backend_pid()",
     offer: server.offerTls,
     stop: server.stop,
   };
 });
 
-function databaseOf(kind: "postgres", where: Record<string, unknown>): TestDatabase {
-  const connection = { kind, host: "localhost", user: "reader", password: "env:ERP_PASSWORD", ca: "ca.pem", ...where };
+function databaseOf(where: Record<string, unknown>): TestDatabase {
+  const connection = {
+    kind: "postgres",
+    host: "localhost",
+    user: "reader",
+    password: "env:ERP_PASSWORD",
+    ca: "ca.pem",
+    ...where,
+  };
   const types = { big: "", moment: "", local: "", json: "", double: "" };
   const nothing = { run: () => Promise.resolve(), connections: () => Promise.resolve(0) };
-  return { kind, connection, secret: "reader-password", types, ...nothing };
+  return { connection, secret: "reader-password", types, ...nothing };
 }
 
 function verified(what: string, start: () => Promise<TlsServer>): void {
