@@ -2,7 +2,7 @@ import { z } from "zod";
 import type { Json, JsonObject } from "../base/canonical-json.ts";
 import type { Stream } from "../crm/model.ts";
 import { pathSchema } from "./file/file-source-settings.ts";
-import { readsOf } from "./mapping/compile.ts";
+import { partsOf } from "./mapping/compile.ts";
 import { pathOf } from "./mapping/path.ts";
 
 /** A name of somebody's own, under which a mapping finds what was put there. */
@@ -59,7 +59,7 @@ export function placesRead(stream: Stream, { group, mapping, skip }: ReadSetting
   for (const [name, path] of Object.entries(group?.fields ?? {})) grouping.push([`fields.${name}`, path]);
   return [
     ...grouping.map(([key, path]) => ({ key: `group.${key}`, steps: pathOf(path).steps })),
-    ...readsOf(stream, mapping, skip).map(({ steps, at }) => ({
+    ...partsOf(stream, mapping, skip).reads.map(({ steps, at }) => ({
       key: ["mapping", ...at].join("."),
       steps: placeInRecord(steps, group),
     })),

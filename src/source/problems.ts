@@ -1,5 +1,6 @@
 import { exitCodes, messageOf, Problem } from "../base/errors.ts";
 import { UnfitFile } from "../base/regular-file.ts";
+import { credentialOf } from "../http/secrets.ts";
 
 /** What keeps a source from being read whole. */
 export type SourceProblemCode = `source.${string}`;
@@ -16,6 +17,31 @@ export function sourceProblem(
   cause?: unknown,
 ): Problem {
   return new Problem({ code, message, cure, place, cause, exitCode: exitCodes.sourceDown });
+}
+
+/** A secret as it is sent. Throws a Problem where there is none. `place`: where it is missing; the source by default. */
+export async function secretOf(
+  ref: string,
+  { secrets, source, place }: { secrets: (ref: string) => Promise<string> | string; source: string; place?: string },
+): Promise<string> {
+  let secret: string;
+  try {
+    secret = credentialOf(await secrets(ref));
+  } catch (thrown) {
+    throw noSecret(ref, source, thrown, place);
+  }
+  if (secret === "") throw noSecret(ref, source, undefined, place);
+  return secret;
+}
+
+export function noSecret(ref: string, source: string, cause: unknown, place = source): Problem {
+  return sourceProblem(
+    "source.wrong-password",
+    place,
+    `The secret ${ref} of the source ${source} is missing.`,
+    "Set the environment variable, or write the file.",
+    cause,
+  );
 }
 
 /** The problem behind anything thrown while a file is read. */

@@ -99,9 +99,6 @@ export interface OpenedReader extends SourceReader {
   close?(): Promise<void>;
 }
 
-/** Rows of a look-up table in batches; what they return says why they are not whole. */
-export type TableRows = AsyncGenerator<SourceItem[], Problem | undefined, void>;
-
 /** Header and detail rows on disk, so that joining them takes no memory. Given by the ledger. */
 export interface Staging {
   open(): StagingArea;

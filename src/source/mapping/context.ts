@@ -38,6 +38,19 @@ export interface ReadPath {
   goesThrough: boolean;
 }
 
+/** A target field that a mapping fills, or a condition of the list that is one. */
+export interface FilledField {
+  /** The target field: `name`, `instances[].term`. */
+  field: string;
+  /** Which kind of object the field is of, where its list holds several. */
+  kind: string | undefined;
+  /** Where the expression stands in the mapping. */
+  at: KeyPath;
+  expression: Json;
+  /** Gives no value: it is the `skip` of the stream, or `when` or `each` of a list. */
+  isCondition: boolean;
+}
+
 /** What the parts of one mapping share while it is compiled, and the fault of the record being mapped. */
 export interface MappingContext {
   readonly nullTexts: ReadonlySet<string>;
@@ -46,6 +59,8 @@ export interface MappingContext {
   readonly secrets: ReadonlySet<string>;
   readonly mistakes: MappingMistake[];
   readonly reads: ReadPath[];
+  /** The target fields that it fills, in the order of the mapping. */
+  readonly fields: FilledField[];
   /** Set by the first expression that cannot use what it found; everything above it stops. */
   fault: Fault | undefined;
   /** Set while the record is mapped field by field: one that has a fault is left out, and the others are mapped. */

@@ -1,27 +1,17 @@
 import { isJsonObject, type Json, type JsonObject } from "../../base/canonical-json.ts";
 import { privateFields, type Stream } from "../../crm/model.ts";
-import { readsOf, type MappingSpec } from "./compile.ts";
-import type { KeyPath, ReadPath } from "./context.ts";
+import { partsOf, type MappingSpec } from "./compile.ts";
+import type { FilledField, KeyPath, ReadPath } from "./context.ts";
 import { everyElement } from "./path.ts";
-import { targetOf, type ObjectTarget, type Target } from "./target.ts";
 
 /** How one target field of a mapping comes to its value. */
-export interface Way {
-  /** The target field: `name`, `instances[].term`. */
-  field: string;
-  /** Which kind of object the field is of, where its list holds several. */
-  kind: string | undefined;
-  /** Where the expression stands in the mapping. */
-  at: KeyPath;
-  expression: Json;
+export interface Way extends FilledField {
   /** The raw places that the expression reads. */
   reads: readonly ReadPath["steps"][];
   /** Those of which it only gives a hash. */
   hashed: readonly ReadPath["steps"][];
   /** Conditions and lists that decide whether something is made, unless the mapping says what their absence means. */
   deciding: readonly ReadPath["steps"][];
-  /** Gives no value: it is the `skip` of the stream, or `when` or `each` of a list. */
-  isCondition: boolean;
 }
 
 /** What the condition of a stream that leaves records out is called among the ways. */
@@ -32,11 +22,11 @@ export const skipWay = "skip";
  * is skipped, where there is one. `when` and `each` of a list are ways of the field that holds the list.
  */
 export function waysOf(stream: Stream, spec: MappingSpec, skip?: Json): Way[] {
-  const reads = readsOf(stream, spec, skip);
-  const skipped: Field[] =
+  const { reads, fields } = partsOf(stream, spec, skip);
+  const skipped: FilledField[] =
     skip === undefined ? [] : [{ field: skipWay, kind: undefined, at: [skipWay], expression: skip, isCondition: true }];
   const whole: JsonObject = skip === undefined ? spec : { ...spec, [skipWay]: skip };
-  return [...skipped, ...fieldsOf(spec, targetOf(stream), [], "")].map((field) => {
+  return [...skipped, ...fields].map((field) => {
     const own = reads.filter((read) => isBelow(read.at, field.at));
     const hashed = own.filter((read) => read.at.slice(field.at.length).includes("hash"));
     const deciding = own.filter((read) => decides(read) && !isAbsenceMeant(whole, read.at));
@@ -44,8 +34,6 @@ export function waysOf(stream: Stream, spec: MappingSpec, skip?: Json): Way[] {
     return { ...field, reads: stepsOf(own), hashed: stepsOf(hashed), deciding: stepsOf(deciding) };
   });
 }
-
-type Field = Omit<Way, "reads" | "hashed" | "deciding">;
 
 /** Whether something is made or not by what is read there: it is read by a condition, or is a list to go through. */
 function decides({ at, goesThrough }: ReadPath): boolean {
@@ -64,43 +52,6 @@ function isAbsenceMeant(spec: Json, at: KeyPath): boolean {
     } else around = Array.isArray(around) && typeof key === "number" ? around[key] : undefined;
   }
   return false;
-}
-
-function fieldsOf(spec: JsonObject, target: ObjectTarget, at: KeyPath, name: string): Field[] {
-  return Object.entries(spec).flatMap(([field, expression]): Field[] => {
-    const of = target.fields.get(field)?.target;
-    if (of === undefined || expression === undefined) return [];
-    const written = name === "" ? field : `${name}.${field}`;
-    return (
-      partsOf(expression, of, [...at, field], written) ?? [
-        { field: written, kind: target.kind, at: [...at, field], expression, isCondition: false },
-      ]
-    );
-  });
-}
-
-function partsOf(expression: Json, of: Target, at: KeyPath, name: string): Field[] | undefined {
-  if (of.kind === "object") return isJsonObject(expression) ? fieldsOf(expression, of.object, at, name) : undefined;
-  if (of.kind !== "list") return undefined;
-  const entries = Array.isArray(expression) ? expression : [expression];
-  return entries.flatMap((entry, index): Field[] => {
-    if (!isJsonObject(entry)) return [];
-    const written = entry["one"] ?? entry["fields"];
-    if (!isJsonObject(written)) return [];
-    const names = Object.keys(written);
-    const variant =
-      of.variants.find(({ kind }) => kind !== undefined && kind === entry["kind"]) ??
-      of.variants.find(({ fields }) => names.every((field) => fields.has(field)));
-    if (variant === undefined) return [];
-    const entryAt = Array.isArray(expression) ? [...at, index] : at;
-    const conditions = ["each", "when"].flatMap((key): Field[] => {
-      const condition = entry[key];
-      if (condition === undefined) return [];
-      return [{ field: name, kind: undefined, at: [...entryAt, key], expression: condition, isCondition: true }];
-    });
-    const fields = fieldsOf(written, variant, [...entryAt, entry["one"] === undefined ? "fields" : "one"], `${name}[]`);
-    return [...conditions, ...fields];
-  });
 }
 
 function isBelow(at: KeyPath, above: KeyPath): boolean {

@@ -4,8 +4,7 @@ import { checkServerIdentity, type ConnectionOptions } from "node:tls";
 import type { Client, FieldDef, QueryArrayResult } from "pg";
 import { messageOf, type Problem } from "../../base/errors.ts";
 import { readRegular } from "../../base/regular-file.ts";
-import { credentialOf } from "../../http/secrets.ts";
-import { sourceProblem, type SourceProblemCode } from "../problems.ts";
+import { secretOf, sourceProblem, type SourceProblemCode } from "../problems.ts";
 import { codeOf, DatabaseFailure, type About, type FailureKind } from "./failures.ts";
 import type { Cell, Column, ColumnKind, SessionLimits, Snapshot } from "./snapshot.ts";
 import type { PostgresConnection } from "./sql-source-settings.ts";
@@ -49,7 +48,7 @@ export async function openPostgres(
 ): Promise<Snapshot> {
   const { default: pg } = await import("pg");
   const { host, port, database, user, password: ref, tls } = connection;
-  const password = ref === undefined ? "" : await secretOf(ref, deps);
+  const password = ref === undefined ? "" : await secretOf(ref, { ...deps.about, secrets: deps.secrets });
   const client = new pg.Client({
     host,
     port,
@@ -221,21 +220,6 @@ function failureOf(thrown: unknown, text: string, connecting: boolean): Database
   // Only errors of this class name nothing but words of the query and of the schema.
   const words = kind === "query" && code.startsWith("42") ? error.message : undefined;
   return new DatabaseFailure({ kind: kind === "lost" ? lost : kind, code, line, words });
-}
-
-async function secretOf(ref: string, { secrets, about }: PostgresDeps): Promise<string> {
-  // What is wrong with it is said below, without what stands there.
-  const secret = await Promise.resolve(secrets(ref))
-    .then(credentialOf)
-    .catch(() => "");
-  if (secret !== "") return secret;
-  const message = `The secret ${ref} of the source ${about.source} is not there.`;
-  throw sourceProblem(
-    "source.wrong-password",
-    about.place,
-    message,
-    "Set the environment variable, or write the file.",
-  );
 }
 
 /** How a certificate is checked: by its authority, and by the name that is written, or by that of the host. */

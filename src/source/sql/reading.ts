@@ -1,14 +1,7 @@
 import { Problem } from "../../base/errors.ts";
 import { readJoined, type JoinedPart } from "../joined.ts";
-import { keyReader, toItem } from "../json.ts";
-import {
-  changed,
-  type FileItem,
-  type ReadOptions,
-  type ReadOutcome,
-  type SourceItem,
-  type Staging,
-} from "../reader.ts";
+import { recordsOf } from "../json.ts";
+import { type FileItem, type ReadOptions, type ReadOutcome, type SourceItem, type Staging } from "../reader.ts";
 import { isClean } from "../without-secrets.ts";
 import type { Query } from "./failures.ts";
 import {
@@ -104,24 +97,8 @@ function readPlain(
 ): AsyncGenerator<SourceItem[], ReadOutcome, void> {
   const { from } = changes;
   const statement = statementOf(header.query, { from, order: orderOf(header) }, snapshot);
-  const keyOf = keyReader(asking.settings.key);
-  let rows = 0;
-  return changed(
-    partRows(asking, header, snapshot, statement, options, (cells) => changes.see(cells)),
-    {
-      batch: (items) => {
-        rows += items.length;
-        return items.map((item) => ("bad" in item ? item : toItem(item.row, keyOf)));
-      },
-      end: (problem) => ({
-        complete: problem === undefined,
-        full: from === undefined,
-        rows,
-        ...(problem === undefined ? {} : { problem }),
-      }),
-      left: undefined,
-    },
-  );
+  const rows = partRows(asking, header, snapshot, statement, options, (cells) => changes.see(cells));
+  return recordsOf(rows, { key: asking.settings.key, full: from === undefined, signal: options.signal });
 }
 
 /**

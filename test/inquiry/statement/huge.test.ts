@@ -95,6 +95,7 @@ it.each([
     tables: new Map(),
     mistakes: [],
     reads: [],
+    fields: [],
     fault: undefined,
     leavesOutFaults: false,
     secrets: new Set<string>(),
