@@ -54,7 +54,7 @@ export interface ReadSettings {
 }
 
 /** The places of a row that its group, its mapping and the condition beside it read, each with the key that reads it. */
-export function placesRead(stream: Stream, { group, mapping, skip }: ReadSettings): { steps: Steps; key: string }[] {
+function placesRead(stream: Stream, { group, mapping, skip }: ReadSettings): { steps: Steps; key: string }[] {
   const grouping: [string, string][] = group === undefined ? [] : [["by", group.by]];
   for (const [name, path] of Object.entries(group?.fields ?? {})) grouping.push([`fields.${name}`, path]);
   return [
@@ -64,4 +64,21 @@ export function placesRead(stream: Stream, { group, mapping, skip }: ReadSetting
       steps: placeInRecord(steps, group),
     })),
   ];
+}
+
+interface ColumnRead {
+  /** The name of the details whose rows have it; undefined: those of the stream itself. */
+  part: string | undefined;
+  column: string;
+  /** The key that reads it. */
+  key: string;
+}
+
+/** The columns that are read of the rows of a stream. */
+export function columnsRead(stream: Stream, settings: ReadSettings & { details?: object | undefined }): ColumnRead[] {
+  return placesRead(stream, settings).flatMap(({ steps: [first, , inside], key }): ColumnRead[] => {
+    if (typeof first !== "string") return [];
+    if (!Object.hasOwn(settings.details ?? {}, first)) return [{ part: undefined, column: first, key }];
+    return typeof inside === "string" ? [{ part: first, column: inside, key }] : [];
+  });
 }

@@ -255,14 +255,23 @@ export function utf16Of(beginning: Buffer): (typeof encodings)[number] | undefin
 /** Passes bytes on and knows whether they are UTF-8 until then. */
 export class Utf8Watch {
   #rest: Buffer = Buffer.alloc(0);
+  #last = 0;
+  #hasNewline = false;
   isUtf8 = true;
 
   async *watch(chunks: AsyncIterable<Buffer> | Iterable<Buffer>): AsyncGenerator<Buffer, void, void> {
     for await (const chunk of chunks) {
       this.#check(chunk, false);
+      this.#last = chunk.at(-1) ?? this.#last;
+      this.#hasNewline ||= chunk.includes(10);
       yield chunk;
     }
     this.#check(Buffer.alloc(0), true);
+  }
+
+  /** Whether the last byte ends a line, as the lines of the file end. */
+  get endsLine(): boolean {
+    return this.#last === 10 || (this.#last === 13 && !this.#hasNewline);
   }
 
   #check(chunk: Buffer, last: boolean): void {

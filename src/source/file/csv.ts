@@ -37,7 +37,6 @@ export async function* readCsv(
 ): FormatReader {
   const watch = new Utf8Watch();
   const reading = new CsvReading(file.name, csv, columns, watch);
-  const end = new LastByte();
   const parser = parse({
     delimiter: csv.delimiter,
     quote: csv.quote,
@@ -54,7 +53,7 @@ export async function* readCsv(
   // Whoever hands it a chunk, or waits for its end, is told.
   parser.on("error", () => {});
   try {
-    for await (const chunk of end.watch(watch.watch(reading.withoutNaming(file.bytes)))) {
+    for await (const chunk of watch.watch(reading.withoutNaming(file.bytes))) {
       await passOn(parser, chunk);
       while (reading.rows.items.length > batchSize) yield reading.rows.take(batchSize);
     }
@@ -64,7 +63,7 @@ export async function* readCsv(
   } finally {
     parser.destroy();
   }
-  if (csv.lastLineEnd === "required" && !end.endsLine) reading.dropLast();
+  if (csv.lastLineEnd === "required" && !watch.endsLine) reading.dropLast();
   if (!watch.isUtf8) {
     reading.problem ??= sourceProblem(
       "source.wrong-encoding",
@@ -82,24 +81,6 @@ async function passOn(parser: Writable, chunk: Buffer): Promise<void> {
   await new Promise<void>((resolve, reject) => {
     parser.write(chunk, (error) => (error === null || error === undefined ? resolve() : reject(error)));
   });
-}
-
-/** Passes bytes on and knows whether the last of them ends a line, as the lines of the file end. */
-class LastByte {
-  #last = 0;
-  #hasNewline = false;
-
-  async *watch(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer, void, void> {
-    for await (const chunk of chunks) {
-      this.#last = chunk.at(-1) ?? this.#last;
-      this.#hasNewline ||= chunk.includes(10);
-      yield chunk;
-    }
-  }
-
-  get endsLine(): boolean {
-    return this.#last === 10 || (this.#last === 13 && !this.#hasNewline);
-  }
 }
 
 /** Turns parsed rows into items; knows lines and what went wrong. */

@@ -5,7 +5,7 @@ import { toInstant } from "../../base/clock.ts";
 import type { Problem } from "../../base/errors.ts";
 import { openRegular, UnfitFile } from "../../base/regular-file.ts";
 import { streams, type Stream } from "../../crm/model.ts";
-import { placesRead, type ReadSettings } from "../group-settings.ts";
+import { columnsRead, type ReadSettings } from "../group-settings.ts";
 import { readJoined, type Joined, type JoinedPart } from "../joined.ts";
 import { recordsOf, type RecordLimits } from "../json.ts";
 import { parsePath, pathOf } from "../mapping/path.ts";
@@ -254,13 +254,8 @@ export function neededColumns(stream: Stream, settings: ReadByColumns): NeededCo
   const sets = settings.details ?? {};
   const own = new Set(columnsOf(settings.key));
   const details = new Map(Object.entries(sets).map(([name, set]) => [name, new Set(columnsOf(set.key))]));
-  for (const { steps } of placesRead(stream, settings)) {
-    const [first, , inside] = steps;
-    if (typeof first !== "string") continue;
-    const detail = details.get(first);
-    if (detail === undefined) own.add(first);
-    else if (typeof inside === "string") detail.add(inside);
-  }
+  for (const { part, column } of columnsRead(stream, settings))
+    ((part === undefined ? undefined : details.get(part)) ?? own).add(column);
   return { own: [...own], details: Object.fromEntries([...details].map(([name, columns]) => [name, [...columns]])) };
 }
 

@@ -112,14 +112,8 @@ export function kindOfList(name: string, columns: readonly ColumnFacts[]): ListK
 /** The column of each known field of a list. A column is given to one field, but for ids, which several may read. */
 export function columnsByField(kind: ListKind, columns: readonly ColumnFacts[]): Map<string, Found> {
   const found = new Map<string, Found>();
-  for (const [field, names] of Object.entries(listNames[kind].fields)) {
-    for (const name of names) {
-      const column = columns.find((item) => item.plain === name);
-      if (column === undefined) continue;
-      found.set(field, { column, doubt: undefined });
-      break;
-    }
-  }
+  for (const [field, column] of columnsNamed(listNames[kind].fields, columns))
+    found.set(field, { column, doubt: undefined });
   const taken = new Set([...found.values()].map(({ column }) => column.path));
   const id = found.has("id") ? undefined : columns.find((item) => !taken.has(item.path) && looksLikeId(item));
   if (id !== undefined && kind !== "lines")
@@ -155,7 +149,7 @@ interface DateGuess {
 
 const zoneDoubt = "the zone of these times";
 
-const forms: readonly { shape: RegExp; format: string; doubt?: string; isLocal: boolean }[] = [
+const forms: readonly { shape: RegExp; format: string; isLocal: boolean }[] = [
   { shape: /^\d{4}-\d\d-\d\dT[\d:.]+(?:Z|[+-]\d\d:?\d\d)$/u, format: "iso", isLocal: false },
   { shape: /^\d{4}-\d\d-\d\dT[\d:.]+$/u, format: "iso", isLocal: true },
   { shape: /^\d{4}-\d\d-\d\d$/u, format: "yyyy-MM-dd", isLocal: true },

@@ -1,6 +1,6 @@
 import type { Problem } from "../../base/errors.ts";
 import type { Stream } from "../../crm/model.ts";
-import { placeInRecord, placesRead, type ReadSettings } from "../group-settings.ts";
+import { columnsRead, placeInRecord, type ReadSettings } from "../group-settings.ts";
 import type { RecordLimits } from "../json.ts";
 import { hiddenPlaces, waysOf } from "../mapping/ways.ts";
 import { queryProblem, type Query } from "./failures.ts";
@@ -114,13 +114,8 @@ export async function questionOf(
   const details: Record<string, Part> = {};
   for (const [name, set] of Object.entries(settings.details ?? {}))
     details[name] = await describe(set, `${place}.details.${name}`);
-  for (const { steps, key: read } of placesRead(stream, settings)) {
-    const key = `${place}.${read}`;
-    const [first, , inside] = steps;
-    const part = typeof first === "string" ? details[first] : undefined;
-    if (part === undefined && typeof first === "string") needed(header, first, key);
-    else if (part !== undefined && typeof inside === "string") needed(part, inside, key);
-  }
+  for (const { part, column, key } of columnsRead(stream, settings))
+    needed((part === undefined ? undefined : details[part]) ?? header, column, `${place}.${key}`);
   if (settings.since === undefined) return { header, details, changed: undefined };
   const changed = needed(header, settings.since.column, `${place}.since.column`);
   if (tellsChanges(changed)) return { header, details, changed };

@@ -127,8 +127,6 @@ export const sqlSourceFields = {
 interface AskedStream {
   key?: string | undefined;
   details?: Readonly<Record<string, { key: string }>> | undefined;
-  since?: unknown;
-  group?: unknown;
 }
 
 interface SqlSettings {
@@ -156,16 +154,6 @@ export function checkSqlSource({ connection, streams }: SqlSettings): Issue[] {
     checkKey(stream.key, ["streams", name]);
     for (const [detail, set] of Object.entries(stream.details ?? {}))
       checkKey(set.key, ["streams", name, "details", detail]);
-    if (stream.group !== undefined && stream.since !== undefined)
-      issues.push({
-        path: ["streams", name, "since"],
-        message: "cannot be used with group: the changed rows are only a part of a record",
-      });
-    if (stream.details !== undefined && stream.key === undefined)
-      issues.push({
-        path: ["streams", name, "key"],
-        message: "missing; detail rows are joined by the key of their record",
-      });
   }
   return issues;
 }
