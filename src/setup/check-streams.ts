@@ -1,4 +1,4 @@
-import { Problem } from "../base/errors.ts";
+import { Problem, problemOf } from "../base/errors.ts";
 import type { Application } from "../operate/application.ts";
 import { counted } from "../report/text.ts";
 import { bad, doubtful, type Finding } from "./finding.ts";
@@ -49,12 +49,6 @@ const ofOneStream: ReadonlySet<string> = new Set([
   "source.wrong-query",
   "source.wrong-shape",
 ]);
-
-/** A problem that was thrown; anything else is thrown on. */
-export function problemOf(error: unknown): Problem {
-  if (error instanceof Problem) return error;
-  throw error;
-}
 
 function unreadable(what: string, { message, cure, place }: Problem): Finding {
   return { ...bad("source", what, message, cure), ...(place === undefined ? {} : { place }) };

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { basename } from "node:path";
-import { messageOf, Problem } from "../base/errors.ts";
+import { messageOf, Problem, problemOf } from "../base/errors.ts";
 import { missingAssumptions } from "../contract/assumption-settings.ts";
 import type { EndpointId } from "../contract/endpoints.ts";
 import { signingKey } from "../ledger/audit/checkpoint.ts";
@@ -9,7 +9,7 @@ import { readCertificate } from "../operate/certificate.ts";
 import { ReadFailure } from "../platform/call.ts";
 import { counted } from "../report/text.ts";
 import { toChoose } from "../source/problems.ts";
-import { problemOf, sourceFindings } from "./check-streams.ts";
+import { sourceFindings } from "./check-streams.ts";
 import { bad, doubtful, type Finding } from "./finding.ts";
 
 /** An id that belongs to nobody: the services answer for it without showing anybody's data. */
@@ -148,8 +148,7 @@ async function refusalOf(application: Application): Promise<Problem | undefined>
     await application.inquiry();
     return application.refusal;
   } catch (error) {
-    if (error instanceof Problem) return error;
-    throw error;
+    return problemOf(error);
   }
 }
 

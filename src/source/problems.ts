@@ -98,5 +98,11 @@ export function fileProblem(thrown: unknown, file: string): Problem {
   );
 }
 
+/** A mistake in the settings of a source, at its keys. */
+export interface Issue {
+  path: string[];
+  message: string;
+}
+
 /** Stands for a column that a person has to name: no list has it. */
 export const toChoose = "CHOOSE_A_COLUMN";

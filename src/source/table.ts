@@ -1,5 +1,5 @@
 import { isJsonObject, type Json, type JsonObject } from "../base/canonical-json.ts";
-import { Problem } from "../base/errors.ts";
+import { type Problem, problemOf } from "../base/errors.ts";
 import { columnsOf, readFiles } from "./file/source.ts";
 import { keyReader, recordLimitsSchema } from "./json.ts";
 import type { LookupTable } from "./mapping/context.ts";
@@ -111,13 +111,7 @@ export class HeldTables {
 
   /** Why they cannot be read whole. */
   async problem(signal: AbortSignal | undefined): Promise<Problem | undefined> {
-    try {
-      await this.read(signal);
-      return undefined;
-    } catch (thrown) {
-      if (thrown instanceof Problem) return thrown;
-      throw thrown;
-    }
+    return await this.read(signal).then(() => undefined, problemOf);
   }
 
   keep(): void {

@@ -5,7 +5,7 @@ import type { Problem } from "../../base/errors.ts";
 import type { RecordLimits } from "../json.ts";
 import { sourceProblem } from "../problems.ts";
 import type { FormatReader, NamedBytes } from "../reader.ts";
-import { Utf8Watch } from "./bytes.ts";
+import { Utf8Watch, withStart } from "./bytes.ts";
 import type { CsvSettings } from "./file-source-settings.ts";
 import { HeadedRows } from "./headed-rows.ts";
 
@@ -103,15 +103,8 @@ class CsvReading {
   }
 
   /** The bytes of the file behind a first line that names the delimiter. Throws where the settings have another one. */
-  async *withoutNaming(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer, void, void> {
-    let start: Buffer | undefined = Buffer.alloc(0);
-    for await (const chunk of chunks) {
-      if (start !== undefined) start = Buffer.concat([start, chunk]);
-      if (start !== undefined && start.length < longestNaming) continue;
-      yield start === undefined ? chunk : this.#behindNaming(start);
-      start = undefined;
-    }
-    if (start !== undefined && start.length > 0) yield this.#behindNaming(start);
+  withoutNaming(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer, void, void> {
+    return withStart(chunks, longestNaming, (start) => this.#behindNaming(start));
   }
 
   #behindNaming(start: Buffer): Buffer {

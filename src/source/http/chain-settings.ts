@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { pathSchema, requiredDetails } from "../file/file-source-settings.ts";
 import { parsePath } from "../mapping/path.ts";
+import type { Issue } from "../problems.ts";
 import { addressOf, httpListFields, type HttpListSettings, type SinceSettings } from "./http-source-settings.ts";
 import { checkList } from "./list-checks.ts";
 import { placeSchema } from "./request-settings.ts";
@@ -77,11 +78,6 @@ export const detailSchema = () =>
     each: detailChainSchema().optional().describe("The rows are read record by record"),
   });
 export type DetailSettings = z.infer<ReturnType<typeof detailSchema>>;
-
-interface Issue {
-  path: string[];
-  message: string;
-}
 
 /** What one key of a chain of requests demands of another. */
 function checkChain({ url, method, key, each }: DetailSettings, baseUrl: string | undefined): Issue[] {

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { parsePath } from "../mapping/path.ts";
+import type { Issue } from "../problems.ts";
 import { addressOf, type HttpListSettings, type SinceSettings } from "./http-source-settings.ts";
 import { largestPosition } from "./placement.ts";
 import { headerName } from "./request-settings.ts";
@@ -7,11 +8,6 @@ import { headerName } from "./request-settings.ts";
 interface Checked extends HttpListSettings {
   key?: string | undefined;
   since?: SinceSettings | undefined;
-}
-
-interface Issue {
-  path: string[];
-  message: string;
 }
 
 /** What one key of a list of an http source demands of another. */

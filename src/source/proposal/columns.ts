@@ -59,25 +59,23 @@ export function columnsOfRows(rows: readonly JsonObject[]): { columns: ColumnFac
   return { columns, nullTexts: [...found].sort() };
 }
 
-/** How deep lists are looked for in objects of a row. */
-const deepestList = 2;
-
-/** The lists of objects in rows and in their objects, by their place; the longest first. */
-export function listsOfRows(rows: readonly JsonObject[]): { path: string; rows: JsonObject[] }[] {
+/** The longest list of objects at one place in values and, so deep, in their objects; undefined where there is none. */
+export function longestList(
+  values: readonly Json[],
+  deepest: number,
+): { path: string | undefined; rows: JsonObject[] } | undefined {
   const lists = new Map<string, JsonObject[]>();
-  const look = (value: JsonObject, steps: readonly string[]): void => {
-    for (const [name, member] of Object.entries(value)) {
-      const here = [...steps, name];
-      if (Array.isArray(member)) {
-        const items = member.filter((item): item is JsonObject => isJsonObject(item));
-        const place = formatRawPath(here);
-        if (items.length > 0) lists.set(place, [...(lists.get(place) ?? []), ...items]);
-      } else if (member !== undefined && isJsonObject(member) && here.length < deepestList) look(member, here);
-    }
+  const look = (value: Json, steps: readonly string[]): void => {
+    if (Array.isArray(value)) {
+      const place = formatRawPath(steps);
+      lists.set(place, [...(lists.get(place) ?? []), ...value.filter((item) => isJsonObject(item))]);
+    } else if (isJsonObject(value) && steps.length < deepest)
+      for (const [name, member] of Object.entries(value)) if (member !== undefined) look(member, [...steps, name]);
   };
-  for (const row of rows) look(row, []);
-  const found = [...lists].map(([path, items]) => ({ path, rows: items }));
-  return found.sort((one, other) => other.rows.length - one.rows.length);
+  for (const value of values) look(value, []);
+  const [longest] = [...lists].toSorted(([, one], [, other]) => other.length - one.length);
+  if (longest === undefined || longest[1].length === 0) return undefined;
+  return { path: longest[0] === "" ? undefined : longest[0], rows: longest[1] };
 }
 
 /** A name without case, blanks, signs and the dots of umlauts. */

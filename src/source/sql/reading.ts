@@ -43,49 +43,39 @@ export async function* readStream(
       return { complete: false, full: options.since === undefined, rows: 0, problem: thrown };
     throw thrown;
   }
-  const changes = new Changes(asking, question, snapshot, options.since);
+  const changes = changesOf(asking, question, snapshot, options.since);
   const read = Object.keys(question.details).length === 0 ? readPlain : joined;
   const outcome = yield* read(asking, question, snapshot, changes, options);
-  const { cursor } = changes;
+  const cursor = changes.cursor();
   return outcome.complete && outcome.shrunk === undefined && cursor !== undefined ? { ...outcome, cursor } : outcome;
 }
 
 /** What is asked for of a stream whose changes can be told, and where the next reading of changes begins. */
-class Changes {
-  readonly from: ChangedFrom | undefined;
-  /** What was asked for, where it is changes. */
-  readonly #asked: string | undefined;
-  readonly #newest: Newest | undefined;
-  readonly #at: number;
-  readonly #zone: string | undefined;
-  readonly #openedAt: string;
-
-  constructor(
-    { settings, zone }: Asking,
-    { header, changed }: Question,
-    { openedAt }: Snapshot,
-    since: string | undefined,
-  ) {
-    this.#zone = zone;
-    this.#openedAt = openedAt;
-    this.#at = changed === undefined ? -1 : header.columns.indexOf(changed);
-    this.#newest = changed === undefined ? undefined : new Newest(changed);
-    const bound =
-      changed === undefined || since === undefined || settings.since === undefined
-        ? undefined
-        : boundOf(since, changed, settings.since.overlap, zone);
-    this.from = bound === undefined || changed === undefined ? undefined : { column: changed.name, time: bound };
-    this.#asked = bound === undefined ? undefined : since;
-  }
-
-  see(cells: readonly Cell[]): void {
-    this.#newest?.see(cells[this.#at] ?? null);
-  }
-
+interface Changes {
+  from: ChangedFrom | undefined;
+  see: (cells: readonly Cell[]) => void;
   /** Undefined where nothing tells: then the next reading asks for everything. */
-  get cursor(): string | undefined {
-    return this.#newest?.value(this.#openedAt, this.#zone) ?? this.#asked;
-  }
+  cursor: () => string | undefined;
+}
+
+function changesOf(
+  { settings, zone }: Asking,
+  { header, changed }: Question,
+  { openedAt }: Snapshot,
+  since: string | undefined,
+): Changes {
+  if (changed === undefined) return { from: undefined, see: () => undefined, cursor: () => undefined };
+  const at = header.columns.indexOf(changed);
+  const newest = new Newest(changed);
+  const time =
+    since === undefined || settings.since === undefined
+      ? undefined
+      : boundOf(since, changed, settings.since.overlap, zone);
+  return {
+    from: time === undefined ? undefined : { column: changed.name, time },
+    see: (cells) => newest.see(cells[at] ?? null),
+    cursor: () => newest.value(openedAt, zone) ?? (time === undefined ? undefined : since),
+  };
 }
 
 function readPlain(
@@ -97,7 +87,7 @@ function readPlain(
 ): AsyncGenerator<SourceItem[], ReadOutcome, void> {
   const { from } = changes;
   const statement = statementOf(header.query, { from, order: orderOf(header) }, snapshot);
-  const rows = partRows(asking, header, snapshot, statement, options, (cells) => changes.see(cells));
+  const rows = partRows(asking, header, snapshot, statement, options, changes.see);
   return recordsOf(rows, { key: asking.settings.key, full: from === undefined, signal: options.signal });
 }
 
@@ -144,7 +134,7 @@ function joined(
   const statement = statementOf(header.query, { from, order: orderOf(header) }, snapshot);
   return readJoined(
     {
-      header: partOf(header, settings.key, statement, (cells) => changes.see(cells)),
+      header: partOf(header, settings.key, statement, changes.see),
       details: Object.fromEntries(
         Object.entries(details).map(([name, part]) => [
           name,

@@ -1,7 +1,7 @@
 import { resolve } from "node:path";
 import type { Clock } from "../../base/clock.ts";
 import { durationMs } from "../../base/duration.ts";
-import { Problem } from "../../base/errors.ts";
+import { Problem, problemOf } from "../../base/errors.ts";
 import { streams, type Stream } from "../../crm/model.ts";
 import type { OpenedReader, Staging } from "../reader.ts";
 import type { SqlSourceSettings } from "../source-settings.ts";
@@ -132,8 +132,7 @@ export function createSqlSource(name: string, settings: SqlSourceSettings, deps:
         return undefined;
       } catch (thrown) {
         signal?.throwIfAborted();
-        if (thrown instanceof Problem) return thrown;
-        throw thrown;
+        return problemOf(thrown);
       } finally {
         done();
         await view.end();

@@ -4,6 +4,7 @@ import { secretReferenceSchema } from "../../http/http-settings.ts";
 import { pathSchema } from "../file/file-source-settings.ts";
 import { isZone } from "../mapping/coerce.ts";
 import { parsePath } from "../mapping/path.ts";
+import type { Issue } from "../problems.ts";
 
 const text = z.string().min(1);
 const port = z.int().min(1).max(65_535);
@@ -132,11 +133,6 @@ interface AskedStream {
 interface SqlSettings {
   connection: SqlConnection;
   streams: Readonly<Record<string, AskedStream | undefined>>;
-}
-
-interface Issue {
-  path: string[];
-  message: string;
 }
 
 /** What is wrong with a sql source beyond the shape of its keys. */
