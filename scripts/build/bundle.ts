@@ -20,7 +20,7 @@ import type { OutputChunk, RolldownOutput } from "rolldown";
  * Packages that the bundle finds in node_modules: better-sqlite3 is native, tests watch the wire through undici, and a
  * source loads its database driver only if it needs it.
  */
-export const external = [/^node:/u, /^better-sqlite3$/u, /^undici$/u, /^(?:pg|mysql2)$/u];
+export const external = [/^node:/u, /^better-sqlite3$/u, /^undici$/u, /^pg$/u];
 
 /** Bundles that are kept: a process that was started a moment ago still finds what it loads late. */
 const kept = 3;

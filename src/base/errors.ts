@@ -41,6 +41,13 @@ export class Problem extends Error {
   }
 }
 
+/** A problem that was thrown; anything else is thrown on. */
+export function problemOf(thrown: unknown): Problem {
+  if (thrown instanceof Problem) return thrown;
+  throw thrown;
+}
+
+/** Several problems at once, such as all mistakes of a configuration. */
 export class Problems extends Error {
   readonly problems: readonly Problem[];
 

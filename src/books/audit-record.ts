@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import type { JsonObject } from "../base/canonical-json.ts";
 import { toInstant } from "../base/clock.ts";
 import { durationMs, durationSchema } from "../base/duration.ts";
-import { exitCodes, messageOf, Problem, usage } from "../base/errors.ts";
+import { exitCodes, messageOf, Problem, problemOf, usage } from "../base/errors.ts";
 import { subjectOf } from "../crm/keys.ts";
 import type { RecordKey } from "../crm/model.ts";
 import type { SignHead } from "../inquiry/statement/statement.ts";
@@ -276,8 +276,7 @@ function revealed(secrets: SigningPlace["secrets"], reference: string): string |
   try {
     return secrets.reveal(reference);
   } catch (error) {
-    if (error instanceof Problem) return error;
-    throw error;
+    return problemOf(error);
   }
 }
 

@@ -1,7 +1,7 @@
-import { Problem } from "../base/errors.ts";
+import { Problem, problemOf } from "../base/errors.ts";
 import type { Application } from "../operate/application.ts";
 import { counted } from "../report/text.ts";
-import type { Finding } from "./check.ts";
+import { bad, doubtful, type Finding } from "./finding.ts";
 import { lookAtStream, type SampleFault, type StreamSample } from "./stream-sample.ts";
 
 export async function sourceFindings(application: Application, signal: AbortSignal): Promise<Finding[]> {
@@ -25,13 +25,14 @@ export async function sourceFindings(application: Application, signal: AbortSign
   }
   const given = application.sources().flatMap(({ streams }) => streams);
   if (given.includes("orders") && !given.includes("customers"))
-    findings.push({
-      what: "ordering",
-      good: false,
-      kind: "records",
-      detail: "nothing can be ordered yet: no source has customers",
-      cure: "add the stream customers to a source",
-    });
+    findings.push(
+      bad(
+        "records",
+        "ordering",
+        "nothing can be ordered yet: no source has customers",
+        "add the stream customers to a source",
+      ),
+    );
   return findings;
 }
 
@@ -48,15 +49,8 @@ const ofOneStream: ReadonlySet<string> = new Set([
   "source.wrong-shape",
 ]);
 
-export function problemOf(error: unknown): Problem {
-  if (error instanceof Problem) return error;
-  throw error;
-}
-
-function unreadable(what: string, problem: Problem): Finding {
-  const { message: detail, cure, place } = problem;
-  const finding: Finding = { what, good: false, kind: "source", detail, cure };
-  return place === undefined ? finding : { ...finding, place };
+function unreadable(what: string, { message, cure, place }: Problem): Finding {
+  return { ...bad("source", what, message, cure), ...(place === undefined ? {} : { place }) };
 }
 
 /** From this share of bad rows on, the mapping is wrong, not some records. */
@@ -67,10 +61,7 @@ function streamFindings(source: string, sample: StreamSample): Finding[] {
   const what = `source ${source}, ${stream}`;
   if (problem !== undefined) return [unreadable(what, problem)];
   const cure = `\`crm-sync map ${source} ${stream}\` shows records, raw and mapped`;
-  if (rows === 0) {
-    const detail = "has no record at all";
-    return [{ what, good: true, warning: true, kind: "records", detail, cure: "see that it is the right list" }];
-  }
+  if (rows === 0) return [doubtful("records", what, "has no record at all", "see that it is the right list")];
   const read = isAll
     ? rows === 1
       ? "the one row was read"
@@ -80,28 +71,27 @@ function streamFindings(source: string, sample: StreamSample): Finding[] {
   const leftOut = skipped === 0 ? "" : `, ${counted(skipped, "row")} of them skipped`;
   const shown = faults.slice(0, mostFaults).map(faultText).join("; ");
   const more = faults.length > mostFaults ? `; and ${faults.length - mostFaults} more reasons` : "";
+  const quarantined = `${read}${leftOut}, and ${unusable} would be quarantined: ${shown}${more}`;
+  const isFew = unusable < rows * mappingIsWrong;
   const records: Finding =
     unusable === 0
       ? { what, good: true, kind: "records", detail: `${read}${leftOut}, and ${rows === 1 ? "it" : "all"} can be used` }
-      : {
-          what,
-          good: unusable < rows * mappingIsWrong,
-          ...(unusable < rows * mappingIsWrong ? { warning: true as const } : {}),
-          kind: "records",
-          detail: `${read}${leftOut}, and ${unusable} would be quarantined: ${shown}${more}`,
-          cure,
-        };
+      : (isFew ? doubtful : bad)("records", what, quarantined, cure);
   const empty = emptyPlaces.map(({ place, fields, isMissing }): Finding => {
-    const found = { what, kind: "records" } as const;
     const named = fields.join(", ");
-    if (isMissing) {
-      const detail = `none of ${rows} rows has ${place}, and the mapping of ${named} decides by it`;
-      const absent = "if the path may be missing, add `present` or `default`";
-      return { ...found, good: false, detail, cure: `correct the path; ${absent}` };
-    }
-    const detail = `${place} holds nothing in any of ${rows} rows; the mapping of ${named} reads it`;
-    const correct = "correct the path, or leave it where the CRM may fill it later";
-    return { ...found, good: true, warning: true, detail, cure: correct };
+    return isMissing
+      ? bad(
+          "records",
+          what,
+          `none of ${rows} rows has ${place}, and the mapping of ${named} decides by it`,
+          "correct the path; if the path may be missing, add `present` or `default`",
+        )
+      : doubtful(
+          "records",
+          what,
+          `${place} holds nothing in any of ${rows} rows; the mapping of ${named} reads it`,
+          "correct the path, or leave it where the CRM may fill it later",
+        );
   });
   return [records, ...empty, ...idFindings(what, sample)];
 }
@@ -112,18 +102,13 @@ function idFindings(what: string, { stream, personalIds, rows }: StreamSample): 
   const { rows: found, are, expression } = personalIds;
   const others = { customers: "`customerId` of orders and staff", orders: "", staff: "" }[stream];
   return [
-    {
+    doubtful(
+      "records",
       what,
-      good: true,
-      warning: true,
-      kind: "records",
-      detail:
-        `the ids of ${found} of ${rows} rows ${are}; ids are in messages, logs and the audit log, and cannot ` +
-        "be erased",
-      cure:
-        `before the first run, map a hashed id: \`id: {hash: ${JSON.stringify(expression)}, salt: TEXT}\`` +
+      `the ids of ${found} of ${rows} rows ${are}; ids are in messages, logs and the audit log, and cannot be erased`,
+      `before the first run, map a hashed id: \`id: {hash: ${JSON.stringify(expression)}, salt: TEXT}\`` +
         `${others === "" ? "" : `, and ${others} the same way with the same salt`}; or map another id`,
-    },
+    ),
   ];
 }
 

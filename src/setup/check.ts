@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { basename } from "node:path";
-import { messageOf, Problem } from "../base/errors.ts";
+import { messageOf, Problem, problemOf } from "../base/errors.ts";
 import { missingAssumptions } from "../contract/assumption-settings.ts";
 import type { EndpointId } from "../contract/endpoints.ts";
 import { signingKey } from "../ledger/audit/checkpoint.ts";
@@ -9,19 +9,8 @@ import { readCertificate } from "../operate/certificate.ts";
 import { ReadFailure } from "../platform/call.ts";
 import { counted } from "../report/text.ts";
 import { toChoose } from "../source/problems.ts";
-import { problemOf, sourceFindings } from "./check-streams.ts";
-
-export interface Finding {
-  what: string;
-  good: boolean;
-  /** Good, but worth a look. */
-  warning?: true;
-  kind: "configuration" | "ledger" | "source" | "records" | "service" | "setting";
-  detail: string;
-  /** A file with line and column, or an address. */
-  place?: string;
-  cure?: string;
-}
+import { sourceFindings } from "./check-streams.ts";
+import { bad, doubtful, type Finding } from "./finding.ts";
 
 /** An id that does not exist, so that services answer without personal data. */
 const nobody = "crm-sync-check";
@@ -51,64 +40,54 @@ function settingFindings(application: Application): Finding[] {
       else known.endpoints.push(endpoint);
     }
   }
-  const findings = [...missing].map(([key, { row, choices, endpoints }]): Finding => ({
-    what: `assumptions.${key} (${row})`,
-    good: false,
-    kind: "setting",
-    detail: `has no value; ${endpoints.join(", ")} may need it, and what needs it is blocked until then`,
-    cure: `set it to ${choices.join(" or ")}`,
-  }));
+  const findings = [...missing].map(([key, { row, choices, endpoints }]) =>
+    bad(
+      "setting",
+      `assumptions.${key} (${row})`,
+      `has no value; ${endpoints.join(", ")} may need it, and what needs it is blocked until then`,
+      `set it to ${choices.join(" or ")}`,
+    ),
+  );
   const hasStaff = Object.values(config.sources).some((source) => source.streams.staff !== undefined);
-  if (hasStaff && config.ledger.sealKey === undefined) {
-    findings.push({
-      what: "ledger.sealKey (A30)",
-      good: false,
-      kind: "setting",
-      detail: "has no value; staff cannot be added, because initial passwords could not be sealed",
-      cure: "set it to env:NAME or file:/path of a secret, for example from `openssl rand -hex 32`",
-    });
-  }
+  if (hasStaff && config.ledger.sealKey === undefined)
+    findings.push(
+      bad(
+        "setting",
+        "ledger.sealKey (A30)",
+        "has no value; staff cannot be added, because initial passwords could not be sealed",
+        "set it to env:NAME or file:/path of a secret, for example from `openssl rand -hex 32`",
+      ),
+    );
   const { signKey } = config.audit;
   if (signKey !== undefined && signingKey(application.secrets.reveal(signKey)) === undefined)
-    findings.push({
-      what: "audit.signKey",
-      good: false,
-      kind: "setting",
-      detail: "is no Ed25519 private key in PEM (PKCS #8); heads of the audit log cannot be signed",
-      cure: "make one with `openssl genpkey -algorithm ed25519 -out audit.pem`, or take the setting away",
-    });
+    findings.push(
+      bad(
+        "setting",
+        "audit.signKey",
+        "is no Ed25519 private key in PEM (PKCS #8); heads of the audit log cannot be signed",
+        "make one with `openssl genpkey -algorithm ed25519 -out audit.pem`, or take the setting away",
+      ),
+    );
   return [...findings, ...secretFindings(application), ...accessFindings(application)];
 }
 
 function secretFindings({ secrets }: Application): Finding[] {
-  const written = secrets.literals.map(({ key, place }): Finding => ({
-    what: key,
-    good: true,
-    warning: true,
-    kind: "setting",
-    place,
-    detail: "holds a secret in the file itself (its value is not shown)",
-    cure: "write `env:NAME` or `file:/path` here and put it there; change the secret, since it was in a file",
-  }));
-  const short = secrets.short.map(({ key, place }): Finding => ({
-    what: key,
-    good: false,
-    kind: "setting",
-    place,
-    detail: "names a secret of fewer than 8 characters, which crm-sync cannot tell from the words around it",
-    cure: "use a longer one",
-  }));
-  return [...written, ...short];
+  const isWritten = "holds a secret in the file itself (its value is not shown)";
+  const move = "write `env:NAME` or `file:/path` here and put it there; change the secret, since it was in a file";
+  const isShort = "names a secret of fewer than 8 characters, which crm-sync cannot tell from the words around it";
+  return [
+    ...secrets.literals.map(({ key, place }) => ({ ...doubtful("setting", key, isWritten, move), place })),
+    ...secrets.short.map(({ key, place }) => ({ ...bad("setting", key, isShort, "use a longer one"), place })),
+  ];
 }
 
 function accessFindings({ config, directory, clock }: Application): Finding[] {
   const { tls } = config.serve;
   if (tls === undefined) return [];
-  const bad = certificateProblem(() => readCertificate(tls, directory, clock).warning);
-  if (bad === undefined) return [];
-  const { place, message, cure } = bad;
-  const what = place ?? "serve.tls";
-  return [{ what, good: false, kind: "setting", detail: message.slice(what.length + 1), cure }];
+  const problem = certificateProblem(() => readCertificate(tls, directory, clock).warning);
+  if (problem === undefined) return [];
+  const { place: what = "serve.tls", message, cure } = problem;
+  return [bad("setting", what, message.slice(what.length + 1), cure)];
 }
 
 function certificateProblem(read: () => Problem | undefined): Problem | undefined {
@@ -133,21 +112,15 @@ async function serviceFindings(application: Application, signal: AbortSignal): P
         error.kind === "code" &&
         error.serviceCode !== "60000" &&
         error.serviceCode !== "60005"
-      ) {
+      )
         return {
           what,
           good: true,
           kind: "service",
           detail: "answers: it refused an id that does not exist, as it should",
         };
-      }
-      return {
-        what,
-        good: false,
-        kind: "service",
-        detail: messageOf(error),
-        ...(error instanceof Problem ? { cure: error.cure } : {}),
-      };
+      const cure = error instanceof Problem ? { cure: error.cure } : {};
+      return { what, good: false, kind: "service", detail: messageOf(error), ...cure };
     }
   };
   return [
@@ -160,9 +133,7 @@ async function serviceFindings(application: Application, signal: AbortSignal): P
 async function ledgerFindings(application: Application): Promise<Finding[]> {
   if (!isThere(application.ledgerPath)) return [];
   const refused = await refusalOf(application);
-  if (refused === undefined) return [];
-  const { message, cure } = refused;
-  return [{ what: "ledger", good: false, kind: "ledger", detail: message, cure }];
+  return refused === undefined ? [] : [bad("ledger", "ledger", refused.message, refused.cure)];
 }
 
 async function refusalOf(application: Application): Promise<Problem | undefined> {
@@ -170,8 +141,7 @@ async function refusalOf(application: Application): Promise<Problem | undefined>
     await application.inquiry();
     return application.refusal;
   } catch (error) {
-    if (error instanceof Problem) return error;
-    throw error;
+    return problemOf(error);
   }
 }
 
@@ -183,21 +153,18 @@ function openMarks(file: string): Finding[] {
   const chosen = linesOf((line) => !/^ *#/u.test(line) && line.includes(toChoose));
   const doubts = linesOf((line) => /^ *# DOUBT: /u.test(line));
   const are = ({ length }: readonly number[]): string => (length === 1 ? "is" : "are");
-  const columns: Finding = {
+  const columns = bad(
+    "records",
     what,
-    good: false,
-    kind: "records",
-    detail: `${counted(chosen.length, "column")} ${are(chosen)} still to be chosen: ${toChoose} (${linesText(chosen)})`,
-    cure: "write a column in each place; the comments of its stream name those that nothing reads",
-  };
-  const guesses: Finding = {
+    `${counted(chosen.length, "column")} ${are(chosen)} still to be chosen: ${toChoose} (${linesText(chosen)})`,
+    "write a column in each place; the comments of its stream name those that nothing reads",
+  );
+  const guesses = doubtful(
+    "configuration",
     what,
-    good: true,
-    warning: true,
-    kind: "configuration",
-    detail: `${counted(doubts.length, "guess", "guesses")} of init ${are(doubts)} still marked DOUBT (${linesText(doubts)})`,
-    cure: "correct each, and delete its comment",
-  };
+    `${counted(doubts.length, "guess", "guesses")} of init ${are(doubts)} still marked DOUBT (${linesText(doubts)})`,
+    "correct each, and delete its comment",
+  );
   return [...(chosen.length === 0 ? [] : [columns]), ...(doubts.length === 0 ? [] : [guesses])];
 }
 

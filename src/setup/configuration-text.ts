@@ -6,7 +6,6 @@ import { projectFolder } from "../base/program-version.ts";
 import { assumptionSettingsSchema, missingAssumptions } from "../contract/assumption-settings.ts";
 import { streams } from "../crm/model.ts";
 import type { Doubt } from "../source/proposal/columns.ts";
-import { dialectNames, type DialectName } from "../source/sql/statement.ts";
 import { used } from "./check.ts";
 import type { Proposal, ProposedStream } from "./init-from.ts";
 import { presetNames, readPreset } from "./presets.ts";
@@ -148,9 +147,8 @@ function serviceText(key: string, host: string, variable: string, scope: string)
 
 const ofDatabases = "postgres";
 
-const placeholders: Readonly<Record<DialectName, Record<string, string>>> = {
+const placeholders: Readonly<Record<string, Record<string, string>>> = {
   postgres: { host: "db.example.com", database: "crm", user: "crm_sync", password: "env:CRM_DB_PASSWORD" },
-  mysql: { host: "db.example.com", database: "crm", user: "crm_sync", password: "env:CRM_DB_PASSWORD" },
   sqlite: { file: "crm.db" },
 };
 
@@ -164,10 +162,10 @@ const doubtsOfDatabases = {
 
 /** Throws a Problem for an unknown name. */
 export function templateText(name: string, zone: string): WrittenConfiguration {
-  const dialect = dialectNames.find((known) => known === name);
+  const dialect = Object.hasOwn(placeholders, name) ? name : undefined;
   const presets = presetNames().filter((preset) => preset !== ofDatabases);
   if (dialect === undefined && !presets.includes(name))
-    throw usage(`there is no template ${name}`, `use one of: ${[...dialectNames, ...presets].join(", ")}`);
+    throw usage(`there is no template ${name}`, `use one of: ${[...Object.keys(placeholders), ...presets].join(", ")}`);
   const preset = readPreset(dialect === undefined ? name : ofDatabases);
   const document = newDocument({}, { zone, hasStaff: true });
   const at = ["sources", "crm"];

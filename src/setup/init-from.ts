@@ -6,7 +6,7 @@ import {
   columnsByField,
   columnsOfRows,
   keyOfList,
-  listsOfRows,
+  longestList,
   type ColumnFacts,
   type ProposedSkip,
 } from "../source/proposal/columns.ts";
@@ -129,8 +129,8 @@ function proposeStream(
 }
 
 function linesWithin(stream: Stream, list: LookedAt): ProposedLines | undefined {
-  const within = stream === "orders" ? listsOfRows(list.rows)[0] : undefined;
-  return within === undefined ? undefined : { name: within.path, columns: columnsOfRows(within.rows).columns };
+  const within = stream === "orders" ? longestList(list.rows, 2) : undefined;
+  return within?.path === undefined ? undefined : { name: within.path, columns: columnsOfRows(within.rows).columns };
 }
 
 const mostNamed = 20;

@@ -8,8 +8,8 @@ import { exitCodes, messageOf, Problem, usage } from "../base/errors.ts";
 import { systemRandomness } from "../base/ids.ts";
 import { createStaging } from "../ledger/records/staging.ts";
 import { sheetsOf } from "../source/file/xlsx/workbook.ts";
-import { columnsOfRows, type ColumnFacts, kindOfList } from "../source/proposal/columns.ts";
-import { delimiterOf, encodingOf, listIn } from "../source/proposal/look.ts";
+import { columnsOfRows, type ColumnFacts, kindOfList, longestList } from "../source/proposal/columns.ts";
+import { delimiterOf, encodingOf } from "../source/proposal/look.ts";
 import type { ListKind } from "../source/proposal/names.ts";
 import { readSample } from "../source/reader.ts";
 import { sourceSettingsSchema } from "../source/source-settings.ts";
@@ -65,7 +65,7 @@ async function lookAtText(from: string, file: string, signal: AbortSignal): Prom
   const isCsv = /\.(?:csv|tsv|txt)$/iu.test(plain);
   const encoding = encodingOf(beginning);
   const delimiter = isCsv ? delimiterOf(beginning) : ",";
-  const list = /\.json$/iu.test(plain) ? listIn(jsonOf(from, file, encoding)) : undefined;
+  const list = /\.json$/iu.test(plain) ? longestList([jsonOf(from, file, encoding)], 4) : undefined;
   const settings: JsonObject = {
     files: basename(file),
     ...(extname(plain).toLowerCase() === ".txt" ? { format: "csv" } : {}),

@@ -2,7 +2,7 @@ import { z } from "zod";
 import type { Json, JsonObject } from "../base/canonical-json.ts";
 import type { Stream } from "../crm/model.ts";
 import { pathSchema } from "./file/file-source-settings.ts";
-import { readsOf } from "./mapping/compile.ts";
+import { partsOf } from "./mapping/compile.ts";
 import { pathOf } from "./mapping/path.ts";
 
 const name = z.string().regex(/^[A-Za-z][A-Za-z0-9_]*$/);
@@ -50,14 +50,32 @@ export interface ReadSettings {
   skip?: Json | undefined;
 }
 
-export function placesRead(stream: Stream, { group, mapping, skip }: ReadSettings): { steps: Steps; key: string }[] {
+/** The places of a row that its group, its mapping and the condition beside it read, each with the key that reads it. */
+function placesRead(stream: Stream, { group, mapping, skip }: ReadSettings): { steps: Steps; key: string }[] {
   const grouping: [string, string][] = group === undefined ? [] : [["by", group.by]];
   for (const [name, path] of Object.entries(group?.fields ?? {})) grouping.push([`fields.${name}`, path]);
   return [
     ...grouping.map(([key, path]) => ({ key: `group.${key}`, steps: pathOf(path).steps })),
-    ...readsOf(stream, mapping, skip).map(({ steps, at }) => ({
+    ...partsOf(stream, mapping, skip).reads.map(({ steps, at }) => ({
       key: ["mapping", ...at].join("."),
       steps: placeInRecord(steps, group),
     })),
   ];
+}
+
+interface ColumnRead {
+  /** The name of the details whose rows have it; undefined: those of the stream itself. */
+  part: string | undefined;
+  column: string;
+  /** The key that reads it. */
+  key: string;
+}
+
+/** The columns that are read of the rows of a stream. */
+export function columnsRead(stream: Stream, settings: ReadSettings & { details?: object | undefined }): ColumnRead[] {
+  return placesRead(stream, settings).flatMap(({ steps: [first, , inside], key }): ColumnRead[] => {
+    if (typeof first !== "string") return [];
+    if (!Object.hasOwn(settings.details ?? {}, first)) return [{ part: undefined, column: first, key }];
+    return typeof inside === "string" ? [{ part: first, column: inside, key }] : [];
+  });
 }

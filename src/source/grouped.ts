@@ -36,23 +36,11 @@ export async function* readGrouped(
 ): AsyncGenerator<SourceItem[], ReadOutcome, void> {
   const batchSize = options.batchSize ?? 500;
   const area = staging.open();
-  let rows = 0;
   try {
     const { signal } = options;
     const reading = read({ ...(signal === undefined ? {} : { signal }), batchSize });
-    const staged = stageRows({ by: settings.by, rowKey }, area, reading);
-    let outcome: ReadOutcome;
-    let taken: number;
-    for (;;) {
-      const next = await staged.next();
-      if (next.done === true) {
-        ({ outcome, taken } = next.value);
-        break;
-      }
-      rows += next.value.length;
-      yield next.value;
-      options.signal?.throwIfAborted();
-    }
+    const { outcome, taken, bad } = yield* stageRows({ by: settings.by, rowKey }, area, reading, signal);
+    let rows = bad;
     if (!outcome.complete) return { ...outcome, rows };
     const details = { ...outcome.details, [groupedRows]: taken, [groupedRecords]: area.count(parts.rows) };
     const ended = { complete: true, full: outcome.full, details };
@@ -80,14 +68,16 @@ async function* stageRows(
   { by, rowKey }: { by: string; rowKey: string | undefined },
   area: StagingArea,
   reading: AsyncGenerator<SourceItem[], ReadOutcome, void>,
-): AsyncGenerator<SourceItem[], { taken: number; outcome: ReadOutcome }, void> {
+  signal: AbortSignal | undefined,
+): AsyncGenerator<SourceItem[], { taken: number; bad: number; outcome: ReadOutcome }, void> {
   const keyOf = keyReader(by);
   const ownOf = keyReader(rowKey);
   let taken = 0;
+  let allBad = 0;
   try {
     for (;;) {
       const next = await reading.next();
-      if (next.done === true) return { taken, outcome: next.value };
+      if (next.done === true) return { taken, bad: allBad, outcome: next.value };
       taken += next.value.length;
       const bad: SourceItem[] = [];
       const owns: StagedRow[] = [];
@@ -110,7 +100,9 @@ async function* stageRows(
       }
       area.put(parts.rows, rows);
       area.put(parts.own, owns);
+      allBad += bad.length;
       if (bad.length > 0) yield bad;
+      signal?.throwIfAborted();
     }
   } finally {
     await reading.return({ complete: false, full: false, rows: taken });

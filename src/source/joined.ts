@@ -55,17 +55,10 @@ export async function* readJoined(
     let problem: Problem | undefined;
     for (const [name, part] of [[headerRows, header] as const, ...Object.entries(details)]) {
       if (part.chained === true && problem !== undefined) continue;
-      const reading = stage(name, part, area, batchSize, options);
-      for (;;) {
-        const next = await reading.next();
-        if (next.done === true) {
-          problem ??= next.value.problem;
-          counted[name] = next.value.rows;
-          break;
-        }
-        rows += next.value.length;
-        yield next.value;
-      }
+      const staged = yield* stage(name, part, area, batchSize, options);
+      problem ??= staged.problem;
+      counted[name] = staged.rows;
+      rows += staged.bad;
     }
     if (problem !== undefined) return { complete: false, full, rows, problem };
     const shrunk = full ? options.distrust?.(counted) : undefined;
@@ -93,14 +86,15 @@ async function* stage(
   area: StagingArea,
   batchSize: number,
   options: ReadOptions,
-): AsyncGenerator<SourceItem[], { rows: number; problem: Problem | undefined }, void> {
+): AsyncGenerator<SourceItem[], { rows: number; bad: number; problem: Problem | undefined }, void> {
   let rows = 0;
+  let allBad = 0;
   const keyOf = keyReader(key);
   const reading = read(() => area.rows(headerRows, batchSize));
   try {
     for (;;) {
       const next = await reading.next();
-      if (next.done === true) return { rows, problem: next.value };
+      if (next.done === true) return { rows, bad: allBad, problem: next.value };
       rows += next.value.length;
       const staged: StagedRow[] = [];
       const bad: BadRecord[] = [];
@@ -125,6 +119,7 @@ async function* stage(
       }
       area.put(part, staged);
       area.put(lackingPart, lacking);
+      allBad += bad.length;
       if (bad.length > 0) yield bad.map((record) => ({ bad: record }));
       options.signal?.throwIfAborted();
     }

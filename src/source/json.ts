@@ -1,9 +1,9 @@
 import { z } from "zod";
 import { hasRepeatedMember, isJsonObject, type Json, type JsonObject } from "../base/canonical-json.ts";
-import { failed, ok, type Result } from "../base/errors.ts";
+import { failed, ok, type Problem, type Result } from "../base/errors.ts";
 import { isDoubtful } from "./mapping/numbers.ts";
 import { parsePath, valueAt } from "./mapping/path.ts";
-import type { BadRecord, FileRow, SourceItem } from "./reader.ts";
+import { changed, type BadRecord, type FileItem, type FileRow, type ReadOutcome, type SourceItem } from "./reader.ts";
 
 export const recordLimitsSchema = z.strictObject({
   maxBytes: z
@@ -169,6 +169,27 @@ export function toItem(
   }
   const key = keyOf?.(value);
   return { raw: key === undefined ? { place, value } : { place, key, value } };
+}
+
+/** The rows of a reading as records, each by its key; `full`: everything was asked for. */
+export function recordsOf(
+  reading: AsyncGenerator<FileItem[], Problem | undefined, void>,
+  { key, full, signal }: { key: string | undefined; full: boolean; signal: AbortSignal | undefined },
+): AsyncGenerator<SourceItem[], ReadOutcome, void> {
+  const keyOf = keyReader(key);
+  let rows = 0;
+  return changed(reading, {
+    batch: (items) => {
+      signal?.throwIfAborted();
+      rows += items.length;
+      return items.map((item) => ("bad" in item ? item : toItem(item.row, keyOf)));
+    },
+    end: (problem) => {
+      signal?.throwIfAborted();
+      return { complete: problem === undefined, full, rows, ...(problem === undefined ? {} : { problem }) };
+    },
+    left: undefined,
+  });
 }
 
 export function notAnObject(place: string): BadRecord {

@@ -1,5 +1,6 @@
 import { exitCodes, messageOf, Problem } from "../base/errors.ts";
 import { UnfitFile } from "../base/regular-file.ts";
+import { credentialOf } from "../http/secrets.ts";
 
 export type SourceProblemCode = `source.${string}`;
 
@@ -17,6 +18,32 @@ export function sourceProblem(
   return new Problem({ code, message, cure, place, cause, exitCode: exitCodes.sourceDown });
 }
 
+/** A secret as it is sent. Throws a Problem where there is none. `place`: where it is missing; the source by default. */
+export async function secretOf(
+  ref: string,
+  { secrets, source, place }: { secrets: (ref: string) => Promise<string> | string; source: string; place?: string },
+): Promise<string> {
+  let secret: string;
+  try {
+    secret = credentialOf(await secrets(ref));
+  } catch (thrown) {
+    throw noSecret(ref, source, thrown, place);
+  }
+  if (secret === "") throw noSecret(ref, source, undefined, place);
+  return secret;
+}
+
+export function noSecret(ref: string, source: string, cause: unknown, place = source): Problem {
+  return sourceProblem(
+    "source.wrong-password",
+    place,
+    `The secret ${ref} of the source ${source} is missing.`,
+    "Set the environment variable, or write the file.",
+    cause,
+  );
+}
+
+/** The problem behind anything thrown while a file is read. */
 export function fileProblem(thrown: unknown, file: string): Problem {
   if (thrown instanceof Problem) return thrown;
   const code = thrown instanceof Error && "code" in thrown ? String(thrown.code) : "";
@@ -70,5 +97,11 @@ export function fileProblem(thrown: unknown, file: string): Problem {
   );
 }
 
-/** Placeholder for a column that a person must choose. */
+/** A mistake in the settings of a source, at its keys. */
+export interface Issue {
+  path: string[];
+  message: string;
+}
+
+/** Stands for a column that a person has to name: no list has it. */
 export const toChoose = "CHOOSE_A_COLUMN";

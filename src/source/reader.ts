@@ -73,9 +73,7 @@ export interface OpenedReader extends SourceReader {
   close?(): Promise<void>;
 }
 
-export type TableRows = AsyncGenerator<SourceItem[], Problem | undefined, void>;
-
-/** Header and detail rows on disk, so that a join needs little memory. The ledger provides it. */
+/** Header and detail rows on disk, so that joining them takes no memory. Given by the ledger. */
 export interface Staging {
   open(): StagingArea;
 }

@@ -52,15 +52,7 @@ const streamFields = {
   mapping: mappingSchema,
 };
 
-const fileStreamSchema = z.strictObject({ ...fileStreamFields, ...streamFields }).superRefine((stream, context) => {
-  if (stream.details !== undefined && stream.key === undefined) {
-    context.addIssue({
-      code: "custom",
-      path: ["key"],
-      message: "missing; detail rows are joined by the key of their header row",
-    });
-  }
-});
+const fileStreamSchema = z.strictObject({ ...fileStreamFields, ...streamFields });
 export type FileStream = z.infer<typeof fileStreamSchema>;
 
 const httpStreamSchema = () =>
@@ -115,6 +107,8 @@ const streamsOf = <Settings extends z.ZodType>(stream: Settings) =>
 
 interface MappedStream {
   key?: string | undefined;
+  details?: object | undefined;
+  since?: object | undefined;
   skip?: Json | undefined;
   group?: GroupSettings | undefined;
   mapping: JsonObject;
@@ -150,7 +144,9 @@ function checkMappings(source: MappedSource, context: z.RefinementCtx): void {
     const settings = source.streams[stream];
     if (settings === undefined) continue;
     count += 1;
-    const { mapping, key, skip } = settings;
+    const { mapping, key, skip, group, details, since } = settings;
+    const add = (name: string, message: string): void =>
+      context.addIssue({ code: "custom", path: ["streams", stream, name], message });
     const keys = key === undefined ? [] : [key];
     for (const mistake of findMistakes(stream, mapping, { tables, keys, skip })) {
       context.addIssue({
@@ -160,14 +156,16 @@ function checkMappings(source: MappedSource, context: z.RefinementCtx): void {
         ...(mistake.names === undefined ? {} : { params: { names: mistake.names } }),
       });
     }
-    if (key !== undefined && settings.group?.by === key)
-      context.addIssue({
-        code: "custom",
-        path: ["streams", stream, "key"],
-        message:
-          "names one row where rows are grouped, and rows of one record have the same group.by; name a field that no " +
+    if (details !== undefined && key === undefined)
+      add("key", "missing; detail rows are joined by the key of their record");
+    if (group !== undefined && since !== undefined)
+      add("since", "cannot be used with group: the changed rows are only a part of a record");
+    if (key !== undefined && group?.by === key)
+      add(
+        "key",
+        "names one row where rows are grouped, and rows of one record have the same group.by; name a field that no " +
           "two rows share, or leave it out",
-      });
+      );
   }
   for (const [stream, name] of secretsInGroups(source))
     context.addIssue({
@@ -237,7 +235,7 @@ const sqlStreamSchema = () =>
 
 const sqlSourceSchema = z
   .strictObject({
-    kind: z.literal("sql").describe("A database that is read with SQL: PostgreSQL, MySQL, MariaDB, SQLite."),
+    kind: z.literal("sql").describe("A database that is read with SQL: PostgreSQL, SQLite."),
     ...commonFields,
     ...sqlSourceFields,
     streams: z

@@ -39,7 +39,6 @@ const fileTableSchema = z
   .strictObject({ ...fileFields, ...tableFields })
   .superRefine(checkTable)
   .meta({ written: "table" });
-export type FileTableSettings = z.infer<typeof fileTableSchema>;
 
 const constant = z.union([z.string(), z.number(), z.boolean()]);
 const entries = z.record(z.string().min(1).max(200), z.union([constant, z.record(columnName, constant)]));

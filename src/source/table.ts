@@ -1,14 +1,13 @@
-import type { Json, JsonObject } from "../base/canonical-json.ts";
-import { Problem } from "../base/errors.ts";
-import { columnsOf, readFiles, type ReadFilesOptions } from "./file/source.ts";
-import { keyReader, recordLimitsSchema, toItem } from "./json.ts";
+import { isJsonObject, type Json, type JsonObject } from "../base/canonical-json.ts";
+import { type Problem, problemOf } from "../base/errors.ts";
+import { columnsOf, readFiles } from "./file/source.ts";
+import { keyReader, recordLimitsSchema } from "./json.ts";
 import type { LookupTable } from "./mapping/context.ts";
 import { sourceProblem } from "./problems.ts";
-import { changed, type SourceItem, type TableRows } from "./reader.ts";
+import type { FormatReader } from "./reader.ts";
 import {
   columnsOfTable,
   namedColumns,
-  type FileTableSettings,
   type InlineTableSettings,
   type TableColumns,
   type TableSettings,
@@ -16,8 +15,11 @@ import {
 
 const mostEntries = 1_000_000;
 
-/** Throws a Problem for an incomplete table: half a table would change correct records. */
-export async function tableOf(name: string, settings: TableColumns, rows: TableRows): Promise<LookupTable> {
+/**
+ * The look-up table that rows make. Throws a Problem when they cannot be read whole, one of them cannot be used, or a
+ * key stands twice with different values: a table that is half there would change records that are right.
+ */
+export async function tableOf(name: string, settings: TableColumns, rows: FormatReader): Promise<LookupTable> {
   const keyOf = keyReader(settings.key);
   const read = rowReader(settings);
   const table = new Map<string, readonly (string | undefined)[]>();
@@ -37,7 +39,8 @@ export async function tableOf(name: string, settings: TableColumns, rows: TableR
       }
       for (const item of next.value) {
         if ("bad" in item) throw wrong(item.bad.place, `has a row that cannot be used: ${item.bad.message}`);
-        const { place, value } = item.raw;
+        const { place, value } = item.row;
+        if (!isJsonObject(value)) throw wrong(place, "has a row that cannot be used: the record is not an object");
         const key = keyOf(value);
         if (key === undefined) throw wrong(place, `has a row without ${settings.key}`);
         const found = read(value);
@@ -73,18 +76,6 @@ function inlineTable(settings: InlineTableSettings): LookupTable {
   return { columns, rows: new Map(rows) };
 }
 
-function rowsOfFiles(
-  settings: FileTableSettings,
-  options: Pick<ReadFilesOptions, "directory" | "limits" | "signal">,
-): TableRows {
-  const columns = [settings.key, settings.value, ...Object.values(settings.columns ?? {})].flatMap(columnsOf);
-  return changed(readFiles(settings, { ...options, columns, batchSize: 1_000 }), {
-    batch: (items) => items.map((item): SourceItem => ("bad" in item ? item : toItem(item.row, undefined))),
-    end: (problem) => problem,
-    left: undefined,
-  });
-}
-
 type Tables = ReadonlyMap<string, LookupTable>;
 
 /** Tables stay fixed from the first stream read until the reading ends, so that all streams use the same ones. */
@@ -111,13 +102,7 @@ export class HeldTables {
   }
 
   async problem(signal: AbortSignal | undefined): Promise<Problem | undefined> {
-    try {
-      await this.read(signal);
-      return undefined;
-    } catch (thrown) {
-      if (thrown instanceof Problem) return thrown;
-      throw thrown;
-    }
+    return await this.read(signal).then(() => undefined, problemOf);
   }
 
   keep(): void {
@@ -131,12 +116,15 @@ export class HeldTables {
 
   async #read(signal: AbortSignal | undefined): Promise<Tables> {
     const tables = new Map<string, LookupTable>();
-    const options = { directory: this.#directory, limits: recordLimitsSchema.parse({}), signal };
-    for (const [name, table] of Object.entries(this.#settings))
-      tables.set(
-        name,
-        "inline" in table ? inlineTable(table) : await tableOf(name, table, rowsOfFiles(table, options)),
-      );
+    const options = { directory: this.#directory, limits: recordLimitsSchema.parse({}), batchSize: 1_000, signal };
+    for (const [name, table] of Object.entries(this.#settings)) {
+      if ("inline" in table) {
+        tables.set(name, inlineTable(table));
+        continue;
+      }
+      const columns = [table.key, table.value, ...Object.values(table.columns ?? {})].flatMap(columnsOf);
+      tables.set(name, await tableOf(name, table, readFiles(table, { ...options, columns })));
+    }
     return tables;
   }
 }

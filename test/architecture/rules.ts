@@ -122,7 +122,7 @@ const clock: [RegExp, string][] = [
   [/\brandom(?:Bytes|UUID|UUIDv7|Int|FillSync)\b/u, "randomness"],
   [/\bprocess\.(?:env|hrtime|argv|cwd)\b/u, "process.env"],
 ];
-const sql = /^(?:better-sqlite3|kysely(?:\/.*)?|pg|mysql2(?:\/.*)?)$/u;
+const sql = /^(?:better-sqlite3|kysely(?:\/.*)?|pg)$/u;
 const sqlRooms = ["src/ledger/", "src/resources/", "src/inquiry/", "src/sandbox/", "src/source/sql/", "migrations/"];
 
 /** Every breach of the rules of ARCHITECTURE.md, as `file:line: what`. */

@@ -6,7 +6,7 @@ import { exampleTables, mappingPage } from "../../scripts/docs/mapping-page.ts";
 import { fieldsOf } from "../../scripts/docs/target-fields.ts";
 import type { Json, JsonObject } from "../../src/base/canonical-json.ts";
 import { recordSchemas, streams } from "../../src/crm/model.ts";
-import { compileMapping } from "../../src/source/mapping/compile.ts";
+import { compileStream } from "../../src/source/mapping/compile.ts";
 import { compositionReference, conditionReference } from "../../src/source/mapping/condition.ts";
 import type { MappingContext } from "../../src/source/mapping/context.ts";
 import { createExpressionCompiler } from "../../src/source/mapping/expression.ts";
@@ -19,6 +19,7 @@ const emptyContext = (): MappingContext => ({
   tables: exampleTables,
   mistakes: [],
   reads: [],
+  fields: [],
   fault: undefined,
   leavesOutFaults: false,
   secrets: new Set(),
@@ -71,7 +72,7 @@ describe("the reference of the mapping", () => {
 
   it.each(streams)("shows a whole mapping of %s", (stream) => {
     const { mapping, record, gives } = recordExamples[stream];
-    const mapped = compileMapping(stream, mapping, { tables: exampleTables })(record);
+    const mapped = compileStream(stream, mapping, { tables: exampleTables }).map(record);
     const zones = stream === "orders" ? { zones: { placedAt: "Europe/Berlin" } } : {};
     expect(mapped).toEqual({ ok: true, value: { stream, record: gives, ...zones } });
   });

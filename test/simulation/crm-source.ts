@@ -2,16 +2,16 @@ import { hashOf, type Json, type JsonObject } from "../../src/base/canonical-jso
 import { Problem } from "../../src/base/errors.ts";
 import { streams, type Stream } from "../../src/crm/model.ts";
 import type { SourceItem } from "../../src/source/reader.ts";
-import { compileMapping } from "../../src/source/mapping/compile.ts";
+import { compileStream } from "../../src/source/mapping/compile.ts";
 import type { Source } from "../../src/source/source.ts";
 import type { Company } from "./company.ts";
 import { mappingOf } from "../support/world/crm-files.ts";
 import { Truth } from "./truth.ts";
 
 const maps = {
-  customers: compileMapping("customers", mappingOf("customers")),
-  orders: compileMapping("orders", mappingOf("orders")),
-  staff: compileMapping("staff", mappingOf("staff")),
+  customers: compileStream("customers", mappingOf("customers")).map,
+  orders: compileStream("orders", mappingOf("orders")).map,
+  staff: compileStream("staff", mappingOf("staff")).map,
 };
 
 /**

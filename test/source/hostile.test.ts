@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { canonicalJson, type Json } from "../../src/base/canonical-json.ts";
 import { parseJson, recordLimitsSchema } from "../../src/source/json.ts";
-import { compileMapping } from "../../src/source/mapping/compile.ts";
+import { compileStream } from "../../src/source/mapping/compile.ts";
 import { blankSecrets } from "../../src/source/mapping/path.ts";
 import { customerMapping, customersFile, directoryWith, openSource, readAll, type WholeReading } from "./support.ts";
 
@@ -33,7 +33,7 @@ const hostile: [string, string, string | undefined][] = [
   ["a lone surrogate", '{"id":"1","name":"a\\ud800"}', undefined],
 ];
 
-const mapCustomer = compileMapping("customers", { ...customerMapping, address: "address" });
+const mapCustomer = compileStream("customers", { ...customerMapping, address: "address" }).map;
 
 describe("hostile records", () => {
   it.each(hostile)(

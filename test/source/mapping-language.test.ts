@@ -2,7 +2,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { Json, JsonObject } from "../../src/base/canonical-json.ts";
-import { compileMapping, findMistakes } from "../../src/source/mapping/compile.ts";
+import { compileStream, findMistakes } from "../../src/source/mapping/compile.ts";
 import { valueTable } from "../../src/source/mapping/context.ts";
 import { operators } from "../../src/source/mapping/operators.ts";
 import { customerMapping } from "./support.ts";
@@ -15,7 +15,7 @@ const tables = new Map([
 
 /** What an expression gives for the optional text field `address`; the code of its refusal in brackets. */
 function found(expression: Json, record: JsonObject): unknown {
-  const result = compileMapping("customers", { ...customer, address: expression }, { tables })(record);
+  const result = compileStream("customers", { ...customer, address: expression }, { tables }).map(record);
   if (!result.ok) return [result.error.code];
   return "address" in result.value.record ? result.value.record.address : undefined;
 }
@@ -114,7 +114,7 @@ describe("hostile values", () => {
             : value;
     const address = name === "split" ? { concat: example.expression } : example.expression;
     const examples = new Map([...tables, ["regions", valueTable({ DE: "EMEA" })]]);
-    const mapped = compileMapping("customers", { ...customer, address }, { tables: examples });
+    const mapped = compileStream("customers", { ...customer, address }, { tables: examples }).map;
     const result = mapped(
       Object.fromEntries(Object.entries(example.record).map(([key, value]) => [key, broken(value ?? null)])),
     );

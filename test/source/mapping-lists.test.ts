@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { Json, JsonObject } from "../../src/base/canonical-json.ts";
-import { compileMapping, compileStream, findMistakes, readsOf, secretPaths } from "../../src/source/mapping/compile.ts";
+import { compileStream, findMistakes, partsOf, secretPaths } from "../../src/source/mapping/compile.ts";
 import { formatRawPath } from "../../src/source/mapping/path.ts";
 
 const staff = { id: "id", customerId: "customer", userName: "login", name: "name" };
@@ -19,7 +19,7 @@ const product = {
 };
 
 function assetsOf(each: Json, record: JsonObject, fields: JsonObject = { assetNumber: "number" }): unknown {
-  const result = compileMapping("staff", { ...staff, assets: { each, fields } })({ ...person, ...record });
+  const result = compileStream("staff", { ...staff, assets: { each, fields } }).map({ ...person, ...record });
   if (!result.ok) return result.error;
   return "assets" in result.value.record ? result.value.record.assets : undefined;
 }
@@ -80,7 +80,7 @@ describe("`each` of an expression", () => {
       ...staff,
       assets: { each: "held", when: { path: "count", above: 1 }, fields: { assetNumber: "n" } },
     };
-    expect(compileMapping("staff", spec)({ ...person, held: [{ count: "x" }] })).toMatchObject({
+    expect(compileStream("staff", spec).map({ ...person, held: [{ count: "x" }] })).toMatchObject({
       ok: false,
       error: { code: "not-a-number", field: "assets[0]" },
     });
@@ -92,7 +92,7 @@ describe("`each` of an expression", () => {
       { path: "sku", present: true },
     ];
     const each = { filter: "lines", where: { all: wanted } };
-    const reads = readsOf(
+    const { reads } = partsOf(
       "staff",
       { ...staff, assets: { each, fields: { assetNumber: "number" } } },
       {
@@ -155,7 +155,7 @@ describe("secrets in lists that are chosen from", () => {
 
   it("seats are the quantity times the seats per unit", () => {
     const line = { id: "1-P", type: "licence", name: "CAD", quantity: "3", perUnit: 25 };
-    const mapped = compileMapping("orders", withSecrets(bought))({ id: "1", customer: "C1", lines: line });
+    const mapped = compileStream("orders", withSecrets(bought)).map({ id: "1", customer: "C1", lines: line });
     expect(mapped).toMatchObject({ ok: true, value: { record: { instances: [{}, { nodes: 75 }] } } });
   });
 });
@@ -182,4 +182,17 @@ describe("a condition under which records are skipped", () => {
     expect(skip?.({ id: { a: 1 }, state: "left" })).toEqual({ ok: true, value: { key: undefined, isNameless: true } });
     expect(skip?.({ id: "7", state: "here" })).toEqual({ ok: true, value: undefined });
   });
+
+  it.each([{ equals: "left" }, { in: ["left"] }, { equals: { path: "wanted" } }])(
+    "refuses a list that is compared with %j, at its place, also where the condition is turned around",
+    (test) => {
+      const condition = { path: "state", ...test };
+      const record = { id: 7, state: ["left"], wanted: "left" };
+      for (const skip of [condition, { not: condition }])
+        expect(compileStream("staff", staff, { skip }).skip?.(record)).toMatchObject({
+          ok: false,
+          error: { id: "7", field: "skip", code: "wrong-type", message: "skip: found a list of 1" },
+        });
+    },
+  );
 });

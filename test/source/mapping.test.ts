@@ -5,7 +5,7 @@ import type { Json, JsonObject } from "../../src/base/canonical-json.ts";
 import { Problem } from "../../src/base/errors.ts";
 import type { CanonicalRecord, Stream } from "../../src/crm/model.ts";
 import {
-  compileMapping,
+  compileStream,
   findMistakes,
   secretPaths,
   type MappingOptions,
@@ -26,13 +26,13 @@ function map(
   raw: JsonObject,
   options: MappingOptions = {},
 ): CanonicalRecord["record"] {
-  const result = compileMapping(stream, spec, options)(raw);
+  const result = compileStream(stream, spec, options).map(raw);
   if (!result.ok) throw new Error(JSON.stringify(result.error));
   return result.value.record;
 }
 
 function reject(stream: Stream, spec: JsonObject, raw: JsonObject, options: MappingOptions = {}): Rejection {
-  const result = compileMapping(stream, spec, options)(raw);
+  const result = compileStream(stream, spec, options).map(raw);
   if (result.ok) throw new Error("was accepted");
   return result.error;
 }
@@ -454,7 +454,7 @@ describe("a record that cannot be used", () => {
   });
 
   it("does not change how the next one is read", () => {
-    const run = compileMapping("customers", spec);
+    const run = compileStream("customers", spec).map;
     expect(run({ id: "1" }).ok).toBe(false);
     expect(run({ id: "2", name: "b", type: "company" })).toMatchObject({
       ok: true,
@@ -487,7 +487,7 @@ describe("a mistake in a mapping", () => {
     expect(mistakes.map((found) => found.message).join("\n")).toContain(message);
     let thrown: unknown;
     try {
-      compileMapping("customers", spec, { place: "sources.erp.streams.customers.mapping" });
+      compileStream("customers", spec, { place: "sources.erp.streams.customers.mapping" });
     } catch (error) {
       thrown = error;
     }
@@ -636,7 +636,7 @@ describe("the zone of a local date", () => {
   const dated = (placedAt: JsonObject | string, ends: readonly string[] = []): unknown => {
     const instances = [asset, { kind: "product", each: "products", fields: product }];
     const products = ends.map((end, index) => ({ id: `P${index}`, end }));
-    const result = compileMapping("orders", { ...order, placedAt, instances })({
+    const result = compileStream("orders", { ...order, placedAt, instances }).map({
       products,
       on: "2026-10-01",
       at: "2026-10-01T00:00:00+08:00",
@@ -669,7 +669,7 @@ describe("the zone of a local date", () => {
     expect(dated("at", ["2027-10-01", "2027-11-01"])).toEqual({ "product.limitEnd": zone });
     expect(dated("at", ["2027-10-01", "2027-10-01T00:00:00Z", "2027-10-01"])).toBeUndefined();
     expect(dated({ date: "on", zone }, ["2027-10-01T00:00:00Z", "2027-10-01"])).toEqual({ placedAt: zone });
-    const run = compileMapping("orders", { ...order, placedAt: { date: "on", zone } });
+    const run = compileStream("orders", { ...order, placedAt: { date: "on", zone } }).map;
     expect(run({ on: "2026-10-01" })).toMatchObject({ value: { zones: { placedAt: zone } } });
     expect(run({ on: "2026-10-01T00:00:00Z" })).not.toHaveProperty("value.zones");
   });

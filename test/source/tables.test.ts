@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { Problem } from "../../src/base/errors.ts";
-import type { SourceItem, TableRows } from "../../src/source/reader.ts";
+import type { FileItem, FormatReader } from "../../src/source/reader.ts";
 import { sourceSettingsSchema } from "../../src/source/source-settings.ts";
 import { tableOf } from "../../src/source/table.ts";
 import { customerMapping, customersFile, directoryWith, openSource, readAll } from "./support.ts";
@@ -104,11 +104,11 @@ describe("a look-up table", () => {
 
 describe("rows of any kind of source", () => {
   const settings = { key: "k", value: "v", nullTexts: ["-"] };
-  async function* rows(batches: SourceItem[][], problem?: Problem): TableRows {
+  async function* rows(batches: FileItem[][], problem?: Problem): FormatReader {
     yield* batches;
     return problem;
   }
-  const raw = (place: string, value: Record<string, string>): SourceItem => ({ raw: { place, value } });
+  const raw = (place: string, value: Record<string, string>): FileItem => ({ row: { place, value } });
 
   it("make a table, whole or not at all", async () => {
     const good = [[raw("t:1", { k: "a", v: "1" })], [raw("t:2", { k: "b", v: "-" }), raw("t:3", { k: "a", v: "1" })]];
@@ -117,13 +117,13 @@ describe("rows of any kind of source", () => {
     const both = await tableOf("t", { ...plain, columns }, rows([[raw("t:1", { k: "__proto__", v: "1", w: "2" })]]));
     expect(both).toEqual({ columns: ["", "w"], rows: new Map([["__proto__", ["1", "2"]]]) });
 
-    const bad: SourceItem = { bad: { place: "t:9", code: "not-json", message: "not JSON" } };
+    const bad: FileItem = { bad: { place: "t:9", code: "not-json", message: "not JSON" } };
     for (const [batches, problem] of [
       [[[bad]], undefined],
       [[[raw("t:1", { v: "1" })]], undefined],
       [[[raw("t:1", { k: "a", v: "1" }), raw("t:2", { k: "a", v: "2" })]], undefined],
       [good, new Problem({ code: "source.down", message: "cut off", cure: "wait" })],
-    ] satisfies [SourceItem[][], Problem | undefined][])
+    ] satisfies [FileItem[][], Problem | undefined][])
       await expect(tableOf("t", settings, rows(batches, problem))).rejects.toThrow(Problem);
   });
 });

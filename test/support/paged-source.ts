@@ -1,7 +1,7 @@
 import { type JsonObject, hashOf, isJsonObject, parseJson } from "../../src/base/canonical-json.ts";
 import type { Problem } from "../../src/base/errors.ts";
 import { NewestChange, type ChangesSeen } from "../../src/source/http/list-reading.ts";
-import { compileMapping } from "../../src/source/mapping/compile.ts";
+import { compileStream } from "../../src/source/mapping/compile.ts";
 import type { ReadOptions, ReadOutcome, SourceItem } from "../../src/source/reader.ts";
 import type { Source } from "../../src/source/source.ts";
 import { mappingOf } from "./world/crm-files.ts";
@@ -58,7 +58,7 @@ export function pagedSource(settings: Settings): Source {
       const fingerprint = hashOf(mapping());
       const question = hashOf({ fingerprint, query: settings.query?.() ?? "" });
       return Promise.resolve({
-        map: compileMapping("customers", mapping()),
+        map: compileStream("customers", mapping()).map,
         gives: () => ({}),
         secretPaths: [],
         ways: () => [],

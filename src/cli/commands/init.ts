@@ -16,7 +16,7 @@ export const addInit: Register = (program, carryOut) => {
       repeated,
       [] as string[],
     )
-    .option("--template <name>", "a database (postgres, mysql, sqlite) with queries to adapt, or a CRM with a preset")
+    .option("--template <name>", "a database (postgres, sqlite) with queries to adapt, or a CRM with a preset")
     .addHelpText(
       "after",
       example(

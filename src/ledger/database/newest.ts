@@ -1,6 +1,6 @@
 import type Database from "better-sqlite3";
 import { refuseOlderLedger } from "../audit/audit-heads.ts";
-import { Problem } from "../../base/errors.ts";
+import { problemOf, type Problem } from "../../base/errors.ts";
 import { refused } from "./damage.ts";
 
 export const commitsKey = "commits";
@@ -20,8 +20,7 @@ export function refusalOf(database: Database.Database, path: string): Problem | 
     requireNewest(database, path);
     return undefined;
   } catch (error) {
-    if (error instanceof Problem) return error;
-    throw error;
+    return problemOf(error);
   }
 }
 

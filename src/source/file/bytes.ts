@@ -48,7 +48,7 @@ export async function* readUtf8(file: OpenedFile, signal: AbortSignal | undefine
   const undeclared = await undeclaredUtf8(chunksOf(file, signal), file.encoding);
   if (undeclared !== undefined) throw declaredWrong(file, undeclared);
   const isUtf8 = new TextDecoder(file.encoding).encoding === "utf-8";
-  const bytes = checkedStart(file, signal);
+  const bytes = withStart(chunksOf(file, signal), 4, (start) => unmarked(start, file));
   yield* isUtf8 ? bytes : decoded(bytes, file);
   await requireUnchanged(file);
 }
@@ -105,23 +105,23 @@ async function* chunksOf(file: OpenedFile, signal: AbortSignal | undefined): Asy
   for await (const chunk of stream) if (Buffer.isBuffer(chunk)) yield chunk;
 }
 
-/** Without the byte order mark of UTF-8. Throws a Problem if the file is UTF-16 and declared differently. */
-async function* checkedStart(file: OpenedFile, signal: AbortSignal | undefined): AsyncGenerator<Buffer, void, void> {
-  let start = Buffer.alloc(0);
-  let started = false;
-  for await (const chunk of chunksOf(file, signal)) {
-    if (started) {
-      yield chunk;
-      continue;
-    }
-    start = Buffer.concat([start, chunk]);
-    if (start.length < 4) continue;
-    started = true;
-    yield unmarked(start, file);
+/** Bytes whose beginning, of at least this length where they are so many, is changed. */
+export async function* withStart(
+  chunks: AsyncIterable<Buffer>,
+  length: number,
+  change: (start: Buffer) => Buffer,
+): AsyncGenerator<Buffer, void, void> {
+  let start: Buffer | undefined = Buffer.alloc(0);
+  for await (const chunk of chunks) {
+    if (start !== undefined) start = Buffer.concat([start, chunk]);
+    if (start !== undefined && start.length < length) continue;
+    yield start === undefined ? chunk : change(start);
+    start = undefined;
   }
-  if (!started && start.length > 0) yield unmarked(start, file);
+  if (start !== undefined && start.length > 0) yield change(start);
 }
 
+/** The bytes without the mark of UTF-8. Throws a Problem where they are in another encoding than the file is declared in. */
 function unmarked(start: Buffer, { name, encoding }: OpenedFile): Buffer {
   const found = utf16Of(start);
   if (found !== undefined && found !== new TextDecoder(encoding).encoding)
@@ -237,14 +237,23 @@ export function utf16Of(beginning: Buffer): (typeof encodings)[number] | undefin
 
 export class Utf8Watch {
   #rest: Buffer = Buffer.alloc(0);
+  #last = 0;
+  #hasNewline = false;
   isUtf8 = true;
 
   async *watch(chunks: AsyncIterable<Buffer> | Iterable<Buffer>): AsyncGenerator<Buffer, void, void> {
     for await (const chunk of chunks) {
       this.#check(chunk, false);
+      this.#last = chunk.at(-1) ?? this.#last;
+      this.#hasNewline ||= chunk.includes(10);
       yield chunk;
     }
     this.#check(Buffer.alloc(0), true);
+  }
+
+  /** Whether the last byte ends a line, as the lines of the file end. */
+  get endsLine(): boolean {
+    return this.#last === 10 || (this.#last === 13 && !this.#hasNewline);
   }
 
   #check(chunk: Buffer, last: boolean): void {

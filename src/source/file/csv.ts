@@ -5,7 +5,7 @@ import type { Problem } from "../../base/errors.ts";
 import type { RecordLimits } from "../json.ts";
 import { sourceProblem } from "../problems.ts";
 import type { FormatReader, NamedBytes } from "../reader.ts";
-import { Utf8Watch } from "./bytes.ts";
+import { Utf8Watch, withStart } from "./bytes.ts";
 import type { CsvSettings } from "./file-source-settings.ts";
 import { HeadedRows } from "./headed-rows.ts";
 
@@ -33,7 +33,6 @@ export async function* readCsv(
 ): FormatReader {
   const watch = new Utf8Watch();
   const reading = new CsvReading(file.name, csv, columns, watch);
-  const end = new LastByte();
   const parser = parse({
     delimiter: csv.delimiter,
     quote: csv.quote,
@@ -50,7 +49,7 @@ export async function* readCsv(
   // `passOn` and `finished` report errors.
   parser.on("error", () => {});
   try {
-    for await (const chunk of end.watch(watch.watch(reading.withoutNaming(file.bytes)))) {
+    for await (const chunk of watch.watch(reading.withoutNaming(file.bytes))) {
       await passOn(parser, chunk);
       while (reading.rows.items.length > batchSize) yield reading.rows.take(batchSize);
     }
@@ -60,7 +59,7 @@ export async function* readCsv(
   } finally {
     parser.destroy();
   }
-  if (csv.lastLineEnd === "required" && !end.endsLine) reading.dropLast();
+  if (csv.lastLineEnd === "required" && !watch.endsLine) reading.dropLast();
   if (!watch.isUtf8) {
     reading.problem ??= sourceProblem(
       "source.wrong-encoding",
@@ -79,24 +78,7 @@ async function passOn(parser: Writable, chunk: Buffer): Promise<void> {
   });
 }
 
-/** Passes bytes on and knows whether the last one ends a line (LF, or CR in a file without LF). */
-class LastByte {
-  #last = 0;
-  #hasNewline = false;
-
-  async *watch(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer, void, void> {
-    for await (const chunk of chunks) {
-      this.#last = chunk.at(-1) ?? this.#last;
-      this.#hasNewline ||= chunk.includes(10);
-      yield chunk;
-    }
-  }
-
-  get endsLine(): boolean {
-    return this.#last === 10 || (this.#last === 13 && !this.#hasNewline);
-  }
-}
-
+/** Turns parsed rows into items; knows lines and what went wrong. */
 class CsvReading {
   readonly #name: string;
   readonly #csv: CsvSettings;
@@ -115,15 +97,9 @@ class CsvReading {
     this.rows = new HeadedRows(name, { format: "csv", settings: csv, columns });
   }
 
-  async *withoutNaming(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer, void, void> {
-    let start: Buffer | undefined = Buffer.alloc(0);
-    for await (const chunk of chunks) {
-      if (start !== undefined) start = Buffer.concat([start, chunk]);
-      if (start !== undefined && start.length < longestNaming) continue;
-      yield start === undefined ? chunk : this.#behindNaming(start);
-      start = undefined;
-    }
-    if (start !== undefined && start.length > 0) yield this.#behindNaming(start);
+  /** The bytes of the file behind a first line that names the delimiter. Throws where the settings have another one. */
+  withoutNaming(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer, void, void> {
+    return withStart(chunks, longestNaming, (start) => this.#behindNaming(start));
   }
 
   #behindNaming(start: Buffer): Buffer {

@@ -5,21 +5,12 @@ import { toInstant } from "../../base/clock.ts";
 import type { Problem } from "../../base/errors.ts";
 import { openRegular, UnfitFile } from "../../base/regular-file.ts";
 import { streams, type Stream } from "../../crm/model.ts";
-import { placesRead, type ReadSettings } from "../group-settings.ts";
+import { columnsRead, type ReadSettings } from "../group-settings.ts";
 import { readJoined, type Joined, type JoinedPart } from "../joined.ts";
-import { keyReader, toItem, type RecordLimits } from "../json.ts";
+import { recordsOf, type RecordLimits } from "../json.ts";
 import { parsePath, pathOf } from "../mapping/path.ts";
 import { fileProblem, sourceProblem } from "../problems.ts";
-import {
-  changed,
-  type FileItem,
-  type FormatReader,
-  type OpenedReader,
-  type ReadOptions,
-  type ReadOutcome,
-  type SourceItem,
-  type Staging,
-} from "../reader.ts";
+import type { FileItem, FormatReader, OpenedReader, ReadOptions, Staging } from "../reader.ts";
 import type { FileSourceSettings, FileStream } from "../source-settings.ts";
 import { notAsExpected, readUtf8, stateOf, type Expected, type OpenedFile } from "./bytes.ts";
 import { readCsv } from "./csv.ts";
@@ -35,10 +26,14 @@ export function createFileSource(
     async *read(stream, options) {
       const files = settings.streams[stream];
       if (files === undefined) return { complete: true, full: true, rows: 0 };
-      const columns = neededColumns(stream, files);
-      return yield* files.details === undefined
-        ? readPlain(files, columns.own, deps.directory, options)
-        : readJoined(joinedOf(files, files.details, columns, deps, options), options);
+      const needed = neededColumns(stream, files);
+      if (files.details !== undefined)
+        return yield* readJoined(joinedOf(files, files.details, needed, deps, options), options);
+      const { directory } = deps;
+      const { key, limits } = files;
+      const { signal, batchSize = 500 } = options;
+      const rows = readFiles(files, { directory, columns: needed.own, limits, batchSize, signal });
+      return yield* recordsOf(rows, { key, full: true, signal });
     },
     async check(signal) {
       for (const name of streams) {
@@ -85,28 +80,6 @@ function joinedOf(
     limits,
     staging,
   };
-}
-
-function readPlain(
-  stream: FileStream,
-  columns: readonly string[],
-  directory: string,
-  { signal, batchSize = 500 }: ReadOptions,
-): AsyncGenerator<SourceItem[], ReadOutcome, void> {
-  const keyOf = keyReader(stream.key);
-  let rows = 0;
-  return changed(readFiles(stream, { directory, columns, limits: stream.limits, batchSize, signal }), {
-    batch: (items) => {
-      signal?.throwIfAborted();
-      rows += items.length;
-      return items.map((item) => ("bad" in item ? item : toItem(item.row, keyOf)));
-    },
-    end: (problem) => {
-      signal?.throwIfAborted();
-      return { complete: problem === undefined, full: true, rows, ...(problem === undefined ? {} : { problem }) };
-    },
-    left: undefined,
-  });
 }
 
 export interface ReadFilesOptions {
@@ -269,13 +242,8 @@ export function neededColumns(stream: Stream, settings: ReadByColumns): NeededCo
   const sets = settings.details ?? {};
   const own = new Set(columnsOf(settings.key));
   const details = new Map(Object.entries(sets).map(([name, set]) => [name, new Set(columnsOf(set.key))]));
-  for (const { steps } of placesRead(stream, settings)) {
-    const [first, , inside] = steps;
-    if (typeof first !== "string") continue;
-    const detail = details.get(first);
-    if (detail === undefined) own.add(first);
-    else if (typeof inside === "string") detail.add(inside);
-  }
+  for (const { part, column } of columnsRead(stream, settings))
+    ((part === undefined ? undefined : details.get(part)) ?? own).add(column);
   return { own: [...own], details: Object.fromEntries([...details].map(([name, columns]) => [name, [...columns]])) };
 }
 

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { isPlainHttp } from "../../base/loopback.ts";
 import { secretReferenceSchema } from "../../http/http-settings.ts";
+import type { Issue } from "../problems.ts";
 import { answerErrorsSchema, headersSchema, scalar, webUrl } from "./request-settings.ts";
 
 const secretRef = secretReferenceSchema.meta({
@@ -195,14 +196,14 @@ interface AskedList {
   url: string;
 }
 
-/** Finds credentials that would go to another machine over plain http, where anybody on the way can read them. */
-export function checkPlainHttp(asked: Asked, lists: readonly AskedList[]): { path: string[]; message: string }[] {
+/** Where credentials would go to another machine over plain http, which everybody on the way can read. */
+export function checkPlainHttp(asked: Asked, lists: readonly AskedList[]): Issue[] {
   const { baseUrl, auth } = asked;
   if (asked.allowPlainHttp || auth.kind === "none") return [];
   const message =
     "must be https, since credentials are sent there; plain http is allowed " +
     "to this machine only, or with `allowPlainHttp: true` for this source";
-  const issues: { path: string[]; message: string }[] = [];
+  const issues: Issue[] = [];
   if (auth.kind === "oauth2" && isPlainHttp(auth.tokenUrl)) issues.push({ path: ["auth", "tokenUrl"], message });
   if (baseUrl !== undefined && isPlainHttp(baseUrl)) issues.push({ path: ["baseUrl"], message });
   if (auth.kind === "session" && isPlainHttp(auth.login.url)) issues.push({ path: ["auth", "login", "url"], message });

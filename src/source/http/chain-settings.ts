@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { pathSchema, requiredDetails } from "../file/file-source-settings.ts";
 import { parsePath } from "../mapping/path.ts";
+import type { Issue } from "../problems.ts";
 import { addressOf, httpListFields, type HttpListSettings, type SinceSettings } from "./http-source-settings.ts";
 import { checkList } from "./list-checks.ts";
 import { placeSchema } from "./request-settings.ts";
@@ -76,11 +77,7 @@ export const detailSchema = () =>
   });
 export type DetailSettings = z.infer<ReturnType<typeof detailSchema>>;
 
-interface Issue {
-  path: string[];
-  message: string;
-}
-
+/** What one key of a chain of requests demands of another. */
 function checkChain({ url, method, key, each }: DetailSettings, baseUrl: string | undefined): Issue[] {
   if (each === undefined) return [];
   const issues: Issue[] = [];
@@ -128,7 +125,6 @@ function originOf(url: string, filling: string, baseUrl: string | undefined): st
 interface Checked extends HttpListSettings {
   key?: string | undefined;
   since?: SinceSettings | undefined;
-  group?: unknown;
   details?: Readonly<Record<string, DetailSettings>> | undefined;
 }
 
@@ -143,11 +139,7 @@ export function listsOf(path: string[], stream: Checked | undefined): (HttpListS
 export function checkHttpStream(stream: Checked, baseUrl: string | undefined): Issue[] {
   const issues = checkList(stream, baseUrl);
   const add = (path: string[], message: string): number => issues.push({ path, message });
-  if (stream.group !== undefined && stream.since !== undefined)
-    add(["since"], "cannot be used with group: the changed rows are only a part of a record");
-  if (stream.details === undefined) return issues;
-  if (stream.key === undefined) add(["key"], "missing; detail rows are joined by the key of their record");
-  for (const [detail, list] of Object.entries(stream.details)) {
+  for (const [detail, list] of Object.entries(stream.details ?? {})) {
     const at = ["details", detail];
     const found = [...checkList({ ...list, key: list.rowKey }, baseUrl), ...checkChain(list, baseUrl)];
     for (const { path, message } of found) add([...at, ...path], message);

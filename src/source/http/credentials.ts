@@ -3,10 +3,9 @@ import type { Clock } from "../../base/clock.ts";
 import { Problem } from "../../base/errors.ts";
 import type { KnownSecrets } from "../../base/known-secrets.ts";
 import type { OAuth2Request } from "../../http/oauth.ts";
-import { credentialOf } from "../../http/secrets.ts";
 import { oauth2Reader } from "../../http/token-sources.ts";
 import { abortable, createTokenProvider, TokenFailure } from "../../http/tokens.ts";
-import { sourceProblem } from "../problems.ts";
+import { noSecret, secretOf, sourceProblem } from "../problems.ts";
 import { AnswerComplaint, complaintIn, readJson } from "./answer.ts";
 import type { AuthSettings } from "./auth-settings.ts";
 import { addressOf } from "./http-source-settings.ts";
@@ -84,27 +83,6 @@ async function carrySecret(auth: HeaderAuth, deps: CredentialDeps): Promise<Carr
   }
 }
 
-async function secretOf(ref: string, deps: Pick<CredentialDeps, "secrets" | "source">): Promise<string> {
-  let secret: string;
-  try {
-    secret = credentialOf(await deps.secrets(ref));
-  } catch (thrown) {
-    throw noSecret(ref, deps, thrown);
-  }
-  if (secret === "") throw noSecret(ref, deps, undefined);
-  return secret;
-}
-
-function noSecret(ref: string, deps: Pick<CredentialDeps, "source">, cause: unknown): Problem {
-  return sourceProblem(
-    "source.wrong-password",
-    deps.source,
-    `The secret ${ref} of the source ${deps.source} is missing.`,
-    "Set the environment variable, or write the file.",
-    cause,
-  );
-}
-
 type OAuth2Auth = Extract<AuthSettings, { kind: "oauth2" }>;
 
 function tokenCredentials(auth: OAuth2Auth, deps: CredentialDeps): Credentials {
@@ -141,7 +119,7 @@ function tokenProblem(failure: TokenFailure, auth: OAuth2Auth, deps: CredentialD
   const { reason } = failure;
   switch (reason.kind) {
     case "no-secret":
-      return noSecret(reason.reference, deps, failure.cause);
+      return noSecret(reason.reference, deps.source, failure.cause);
     case "refused": {
       const code = reason.code === undefined ? "" : ` (${reason.code})`;
       const said = reason.said === undefined ? "" : `: ${reason.said.replace(/\.$/u, "")}`;

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { parsePath } from "../mapping/path.ts";
+import type { Issue } from "../problems.ts";
 import { addressOf, type HttpListSettings, type SinceSettings } from "./http-source-settings.ts";
 import { largestPosition } from "./placement.ts";
 import { headerName } from "./request-settings.ts";
@@ -9,11 +10,7 @@ interface Checked extends HttpListSettings {
   since?: SinceSettings | undefined;
 }
 
-interface Issue {
-  path: string[];
-  message: string;
-}
-
+/** What one key of a list of an http source demands of another. */
 export function checkList(list: Checked, baseUrl: string | undefined): Issue[] {
   return [...checkAddress(list.url, ["url"], baseUrl), ...checkPlaces(list), ...checkPaging(list)];
 }

@@ -109,7 +109,7 @@ export class ListProblems {
     const { paging, records: recordsAt, total, query } = this.#settings;
     if (paging.sure) return undefined;
     const { next, hasMore } = { next: undefined, hasMore: undefined, ...paging };
-    const [more] = moreBeyond(document, sum, {
+    const more = moreBeyond(document, sum, {
       recordsAt: pathOf(recordsAt ?? ".").steps,
       heeded: [next, hasMore, total].flatMap((path) => (path === undefined ? [] : formatRawPath(pathOf(path).steps))),
       idle: new Set(Object.values({ ...query, ...position.parameters }).map(String)),
@@ -117,9 +117,8 @@ export class ListProblems {
     });
     const link = paging.kind === "linkHeader" ? undefined : nextOf(answer.headers["link"]);
     if (more === undefined && link === undefined) return undefined;
-    const says = more?.what === "total" ? `${more.place} says ${more.value}` : `${more?.place} names a next page`;
     const place = link === undefined ? more?.place : "the header Link";
-    const what = link === undefined ? says : "the header Link names a next page";
+    const what = link === undefined ? more?.says : "the header Link names a next page";
     if (paging.kind === "none")
       return this.#beyond(
         url,
@@ -149,21 +148,16 @@ export class ListProblems {
   }
 }
 
-export interface MoreBeyond {
-  place: string;
-  /** `next`: an address or cursor. `position`: a page or record number. `total`: above the records read. */
-  what: "next" | "position" | "total";
-  value: string;
-}
-
+/** What is known of a list that has come to its end, and by which rule. */
 interface ListEnd {
-  recordsAt?: readonly (string | number)[] | undefined;
-  /** Places that the paging already used. */
-  heeded?: readonly string[];
-  /** Values that repeat the request. */
-  idle?: ReadonlySet<string>;
-  /** The service said at `hasMore` that no page follows: a cursor then only marks the last record. */
-  saysLast?: boolean;
+  /** Where its records stand. */
+  recordsAt: readonly (string | number)[];
+  /** Places that were heeded in deciding that it has ended. */
+  heeded: readonly string[];
+  /** Values that the answer may repeat from the request, and texts that stand for no cursor. */
+  idle: ReadonlySet<string>;
+  /** The service said where it was asked to that no more pages follow: a cursor is then where the last record is. */
+  saysLast: boolean;
 }
 
 const namesNext =
@@ -179,13 +173,16 @@ const deepest = 4;
 /**
  * Guesses by member names, for people to check, outside lists and `recordsAt`. Empty if the answer says it is the last.
  */
-export function moreBeyond(document: Json, records: number, end: ListEnd = {}): MoreBeyond[] {
-  const { recordsAt, heeded = [], idle = new Set<string>(), saysLast = false } = end;
-  const at = recordsAt === undefined ? undefined : JSON.stringify(recordsAt);
-  const found: MoreBeyond[] = [];
+function moreBeyond(
+  document: Json,
+  records: number,
+  { recordsAt, heeded, idle, saysLast }: ListEnd,
+): { place: string; says: string } | undefined {
+  const at = JSON.stringify(recordsAt);
+  let first: { place: string; says: string } | undefined;
   let isLast = false;
   const look = (value: Json, steps: readonly string[]): void => {
-    if (Array.isArray(value) || (at !== undefined && JSON.stringify(steps) === at)) return;
+    if (Array.isArray(value) || JSON.stringify(steps) === at) return;
     if (isJsonObject(value)) {
       if (steps.length >= deepest) return;
       for (const [name, member] of Object.entries(value)) if (member !== undefined) look(member, [...steps, name]);
@@ -194,22 +191,19 @@ export function moreBeyond(document: Json, records: number, end: ListEnd = {}): 
     const name = (steps.at(-1) ?? "").toLowerCase().replaceAll(/[^a-z]/gu, "");
     const place = formatRawPath(steps);
     const text = String(value);
+    const tells = (): boolean => {
+      if (namesMore.test(name)) return text === "true";
+      // What is called count may be the number of records that were asked for.
+      if (namesTotal.test(name))
+        return /^\d{1,15}$/u.test(text) && Number(text) > records && !(name === "count" && idle.has(text));
+      if (typeof value === "string" && namesNext.test(name))
+        return !(text === "" || isNoCursor.test(text) || idle.has(text) || (saysLast && !isAddress.test(text)));
+      return typeof value === "number" && namesPosition.test(name) && value > 0 && !idle.has(text) && !saysLast;
+    };
     if (namesMore.test(name) && text === "false") isLast = true;
-    if (heeded.includes(place)) return;
-    if (namesMore.test(name)) {
-      if (text === "true") found.push({ place, what: "next", value: text });
-    } else if (namesTotal.test(name)) {
-      // A member named `count` may repeat the requested page size.
-      const isAsked = name === "count" && idle.has(text);
-      if (/^\d{1,15}$/u.test(text) && Number(text) > records && !isAsked)
-        found.push({ place, what: "total", value: text });
-    } else if (typeof value === "string" && namesNext.test(name)) {
-      if (text === "" || isNoCursor.test(text) || idle.has(text) || (saysLast && !isAddress.test(text))) return;
-      found.push({ place, what: "next", value });
-    } else if (typeof value === "number" && namesPosition.test(name)) {
-      if (value > 0 && !idle.has(text) && !saysLast) found.push({ place, what: "position", value: text });
-    }
+    if (heeded.includes(place) || !tells()) return;
+    first ??= { place, says: namesTotal.test(name) ? `${place} says ${text}` : `${place} names a next page` };
   };
   look(document, []);
-  return isLast ? [] : found;
+  return isLast ? undefined : first;
 }

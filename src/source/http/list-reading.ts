@@ -4,7 +4,7 @@ import { toInstant, type Clock } from "../../base/clock.ts";
 import { exitCodes, Problem } from "../../base/errors.ts";
 import type { RecordLimits } from "../json.ts";
 import { pathOf, valueAt, type Path } from "../mapping/path.ts";
-import type { FileItem, ReadOptions, SourceItem } from "../reader.ts";
+import type { FileItem, ReadOptions } from "../reader.ts";
 import { isClean } from "../without-secrets.ts";
 import type { HttpListSettings, SinceSettings } from "./http-source-settings.ts";
 import { createPaging, type PagePosition, type Paging } from "./paging.ts";
@@ -129,10 +129,6 @@ export function beyondList(isTotalKnown: boolean): readonly number[] {
 /** No page behind the expected end: the list has ended. */
 export function isNoPage({ position }: { position: PagePosition }, problem: Problem): boolean {
   return position.beyond !== undefined && problem.code === "source.not-found";
-}
-
-export function* batches(items: SourceItem[], size: number): Generator<SourceItem[], void, void> {
-  for (let from = 0; from < items.length; from += size) yield items.slice(from, from + size);
 }
 
 export function lowerCased(headers: Readonly<Record<string, string>>): Record<string, string> {

@@ -1,11 +1,10 @@
 import { sha256 } from "../../base/canonical-json.ts";
 import { Problem } from "../../base/errors.ts";
-import { keyReader, toItem } from "../json.ts";
+import { batchesOf, keyReader, toItem } from "../json.ts";
 import type { ReadOutcome, SourceItem, Staging } from "../reader.ts";
 import { readAnswer, type Page } from "./answer.ts";
 import { ListProblems, mostPasses } from "./list-problems.ts";
 import {
-  batches,
   beginReading,
   beyondList,
   forgotten,
@@ -20,15 +19,14 @@ import {
   type Reading,
 } from "./list-reading.ts";
 import { identityOf, merelyCounts, movingOf, Passes } from "./moving.ts";
-import type { Moving } from "./paging-settings.ts";
 import type { PagePosition } from "./paging.ts";
 import type { Placement } from "./placement.ts";
 import { requestPage, shownUrl, type PageAnswer, type RequestDeps } from "./request.ts";
 
 interface ListDeps {
   request: RequestDeps;
-  /** Stores keys to find duplicates. Without it, duplicates are not noticed. */
-  staging?: Staging | undefined;
+  /** Where keys are kept to find those that stand twice. */
+  staging: Staging;
 }
 
 interface Fetched extends Page {
@@ -94,14 +92,16 @@ export class List {
         const isHeld = passes?.holds === true || this.#isReadAgain(reading);
         const items = found === undefined || !isHeld ? next.value : found;
         reading.yielded -= next.value.length - items.length;
-        yield* batches(items, options.batchSize ?? 500);
+        yield* batchesOf(items, options.batchSize ?? 500);
         options.signal?.throwIfAborted();
       }
       if (problem === undefined && passes !== undefined && this.#isReadAgain(reading))
         problem = yield* this.#readAgain(reading, passes, signal);
       else if (problem === undefined)
         problem =
-          this.#problems.count(reading) ?? (full ? this.#problems.shift(passes?.twice()) : undefined) ?? reading.beyond;
+          this.#problems.count(reading) ??
+          (full ? this.#problems.shift(passes?.twice("this")) : undefined) ??
+          reading.beyond;
       if (problem === undefined && passes?.holds === true && !this.#isReadAgain(reading))
         yield* this.#held(reading, passes, "this");
       // Rows held back still count: the list was not shorter.
@@ -172,7 +172,7 @@ export class List {
       const lost = passes.lostSinceBefore();
       doubt =
         this.#problems.count(before) ??
-        this.#problems.shift(passes.twiceBefore()) ??
+        this.#problems.shift(passes.twice("before")) ??
         this.#problems.lost(lost) ??
         before.beyond;
       if (passes.differ()) doubt ??= this.#problems.differed();
@@ -237,22 +237,17 @@ export class List {
     return resumed && this.#settings.paging.kind !== "keyset";
   }
 
-  #moving(counts: boolean): Moving {
-    return movingOf(this.#settings.paging, counts);
-  }
-
   #isReadAgain({ counts, number, position }: Reading): boolean {
-    return number > (position.beyond === "likely" ? 2 : 1) && this.#moving(counts) === "again";
+    return number > (position.beyond === "likely" ? 2 : 1) && movingOf(this.#settings.paging, counts) === "again";
   }
 
   #passes(reading: Reading): Passes | undefined {
     const { paging, key, limits, areParts = false } = this.#settings;
-    const { staging } = this.#deps;
-    if (staging === undefined || reading.resumed || paging.kind === "none") return undefined;
+    if (reading.resumed || paging.kind === "none") return undefined;
     const isWatched = reading.asked === undefined && key !== undefined;
-    const mayBeAgain = this.#moving(true) === "again";
+    const mayBeAgain = movingOf(paging, true) === "again";
     if (!isWatched && !mayBeAgain) return undefined;
-    return new Passes(staging.open(), this.#keyOf, limits, { ofRecords: areParts && mayBeAgain });
+    return new Passes(this.#deps.staging.open(), this.#keyOf, limits, { ofRecords: areParts && mayBeAgain });
   }
 
   /** Behind the end, a service may repeat a page. Such a page counts as empty. */

@@ -81,8 +81,9 @@ export class Passes {
   readonly #area: StagingArea;
   readonly #keyOf: KeyOf;
   readonly #limits: RecordLimits;
-  readonly #ofRecords: boolean;
-  /** Sum of row hashes for each pass without keys, independent of order. */
+  /** Whether rows are held back until it is known which pass they are taken of. */
+  readonly holds: boolean;
+  /** Of each pass without keys, what its rows are, whatever their order. */
   readonly #contents: bigint[] = [];
   #pass = 1;
   /** Bad records that look alike are counted, from the second one on. */
@@ -93,11 +94,7 @@ export class Passes {
     this.#area = area;
     this.#keyOf = keyOf;
     this.#limits = limits;
-    this.#ofRecords = ofRecords;
-  }
-
-  get holds(): boolean {
-    return this.#ofRecords;
+    this.holds = ofRecords;
   }
 
   /**
@@ -113,9 +110,9 @@ export class Passes {
     const rows = named.map(({ item, key }): StagedRow => {
       const { place } = "raw" in item ? item.raw : item.bad;
       const kept = "raw" in item ? item.raw.value : item.bad;
-      return { key, place, text: this.#pass === 1 && !this.#ofRecords ? "" : JSON.stringify(kept) };
+      return { key, place, text: this.#pass === 1 && !this.holds ? "" : JSON.stringify(kept) };
     });
-    if (this.#ofRecords) {
+    if (this.holds) {
       const good = rows.filter(({ key }) => !isBad(key));
       this.#area.put(part, good);
       if (this.#keyOf === undefined) this.#addContents(good);
@@ -154,14 +151,18 @@ export class Passes {
     this.#alike.clear();
   }
 
+  #partOf(of: "this" | "before"): string {
+    return passPart(of === "this" ? this.#pass : this.#pass - 1);
+  }
+
+  /** The rows of this pass, or of the one before it. */
   *rows(of: "this" | "before", batchSize: number): Generator<SourceItem[], void, void> {
-    const pass = of === "this" ? this.#pass : this.#pass - 1;
-    for (const rows of this.#area.rows(passPart(pass), batchSize)) yield rows.map((row) => this.#itemOf(row));
+    for (const rows of this.#area.rows(this.#partOf(of), batchSize)) yield rows.map((row) => this.#itemOf(row));
   }
 
   /** Rows without keys differ from the pass before: a row may have been on two pages or on none. */
   differ(): boolean {
-    return this.#ofRecords && this.#contents[this.#pass] !== this.#contents[this.#pass - 1];
+    return this.holds && this.#contents[this.#pass] !== this.#contents[this.#pass - 1];
   }
 
   #addContents(rows: readonly StagedRow[]): void {
@@ -192,20 +193,14 @@ export class Passes {
     );
   }
 
-  #twiceIn(pass: number): { key: string; places: string[] } | undefined {
-    for (const { key, places } of this.#area.duplicates(passPart(pass)))
+  /** A key that this pass met twice, or the one before it, with where it stood. */
+  twice(of: "this" | "before"): { key: string; places: string[] } | undefined {
+    for (const { key, places } of this.#area.duplicates(this.#partOf(of)))
       if (key.startsWith("key ")) return { key: key.slice(4), places };
     return undefined;
   }
 
-  twice(): { key: string; places: string[] } | undefined {
-    return this.#twiceIn(this.#pass);
-  }
-
-  twiceBefore(): { key: string; places: string[] } | undefined {
-    return this.#twiceIn(this.#pass - 1);
-  }
-
+  /** A record that the pass before this one found and this one did not. */
   lostSinceBefore(): { key: string; place: string } | undefined {
     for (const { key, place } of this.#area.orphans(passPart(this.#pass - 1), passPart(this.#pass)))
       return { key, place };

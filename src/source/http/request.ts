@@ -248,22 +248,14 @@ class Attempt {
       throw this.#refused("source.refused", `answers in the encoding ${encoding}, which crm-sync did not request`);
     // pipeline destroys both streams when one fails; the iteration below throws the error.
     const body = encoding === "gzip" ? pipeline(response.body, createGunzip(), () => undefined) : response.body;
-    const chunks: Buffer[] = [];
-    let length = 0;
-    for await (const chunk of body) {
-      if (!Buffer.isBuffer(chunk)) continue;
-      length += chunk.length;
-      if (length > maxPageBytes) {
-        throw sourceProblem(
-          "source.too-large",
-          shownUrl(this.#page.url),
-          `The ${this.#deps.who} answers with a page of more than ${maxPageBytes} bytes.`,
-          "Ask for smaller pages, or raise `maxPageBytes`.",
-        );
-      }
-      chunks.push(chunk);
-    }
-    return Buffer.concat(chunks, length);
+    const bytes = await upTo(body, maxPageBytes);
+    if (bytes !== undefined) return bytes;
+    throw sourceProblem(
+      "source.too-large",
+      shownUrl(this.#page.url),
+      `The ${this.#deps.who} answers with a page of more than ${maxPageBytes} bytes.`,
+      "Ask for smaller pages, or raise `maxPageBytes`.",
+    );
   }
 
   #down(what: string): Problem {
@@ -293,21 +285,24 @@ function bodyText(body: Json | undefined, bodyAs: BodyForm | undefined): string 
   return form.toString();
 }
 
-async function startOf(response: Dispatcher.ResponseData, most: number): Promise<Json | undefined> {
+/** All bytes of a body; undefined where they are more than `most`. */
+async function upTo(body: AsyncIterable<unknown>, most: number): Promise<Buffer | undefined> {
   const chunks: Buffer[] = [];
   let length = 0;
+  for await (const chunk of body) {
+    if (!Buffer.isBuffer(chunk)) continue;
+    length += chunk.length;
+    if (length > most) return undefined;
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks, length);
+}
+
+/** The JSON of an answer that failed, where that is what it holds. */
+async function startOf(response: Dispatcher.ResponseData, most: number): Promise<Json | undefined> {
   try {
-    for await (const chunk of response.body) {
-      if (!Buffer.isBuffer(chunk)) continue;
-      length += chunk.length;
-      if (length > most) return undefined;
-      chunks.push(chunk);
-    }
-    const parsed = parseJson(Buffer.concat(chunks).toString("utf8"), {
-      maxBytes: most,
-      maxDepth: 64,
-      maxMembers: 1_000,
-    });
+    const bytes = await upTo(response.body, most);
+    const parsed = parseJson(bytes?.toString("utf8") ?? "", { maxBytes: most, maxDepth: 64, maxMembers: 1_000 });
     return parsed.ok ? parsed.value : undefined;
   } catch {
     return undefined;

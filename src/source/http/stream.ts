@@ -1,7 +1,7 @@
 import type { Problem } from "../../base/errors.ts";
 import { readJoined, type HeaderRows, type JoinedPart, type PartItem } from "../joined.ts";
 import { parseStaged } from "../json.ts";
-import type { ReadOptions, ReadOutcome, SourceItem, Staging } from "../reader.ts";
+import { changed, leftReading, type ReadOptions, type ReadOutcome, type SourceItem, type Staging } from "../reader.ts";
 import type { HttpStream } from "../source-settings.ts";
 import type { ChainSettings, DetailSettings } from "./chain-settings.ts";
 import { readChain, type Parent } from "./chain.ts";
@@ -140,26 +140,19 @@ function fromTheBeginning({ signal, batchSize }: ReadOptions): ReadOptions {
   return { ...(signal === undefined ? {} : { signal }), ...(batchSize === undefined ? {} : { batchSize }) };
 }
 
-async function* partOf(
+/** Rows of a list as a part of records. */
+function partOf(
   reading: AsyncGenerator<SourceItem[], ReadOutcome, void>,
   ended: (outcome: ReadOutcome) => void,
 ): AsyncGenerator<PartItem[], Problem | undefined, void> {
-  try {
-    for (;;) {
-      const next = await reading.next();
-      if (next.done !== true) {
-        // The key of a raw row may be its own (`rowKey`). The join reads the record key from the row itself.
-        yield next.value.map((item): PartItem => {
-          if ("bad" in item) return item;
-          const { place, value } = item.raw;
-          return { row: { place, value } };
-        });
-        continue;
-      }
-      ended(next.value);
-      return next.value.problem;
-    }
-  } finally {
-    await reading.return({ complete: false, full: false, rows: 0 });
-  }
+  return changed(reading, {
+    // The key of a row may be its own: to which record it belongs is read from the row itself.
+    batch: (items) =>
+      items.map((item): PartItem => ("bad" in item ? item : { row: { place: item.raw.place, value: item.raw.value } })),
+    end: (outcome) => {
+      ended(outcome);
+      return outcome.problem;
+    },
+    left: leftReading,
+  });
 }

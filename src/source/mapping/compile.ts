@@ -14,6 +14,7 @@ import {
   describeValue,
   type Evaluate,
   type Fault,
+  type FilledField,
   type KeyPath,
   type LookupTable,
   type MappingContext,
@@ -87,6 +88,7 @@ function compile(stream: Stream, spec: MappingSpec, options: MappingOptions): Co
     secrets: new Set(secretFields[stream]),
     mistakes: [],
     reads: [],
+    fields: [],
     fault: undefined,
     leavesOutFaults: false,
     localIn: undefined,
@@ -134,13 +136,18 @@ function isContainer(read: ReadPath, secret: ReadPath): boolean {
   return read.steps.length < secret.steps.length && read.goesThrough;
 }
 
-/** All raw places that a mapping and its `skip` read. */
-export function readsOf(stream: Stream, spec: MappingSpec, skip?: Json): readonly ReadPath[] {
-  return compile(stream, spec, { skip }).context.reads;
+/** Every raw place that a mapping and the condition under which a record is skipped read, and each field that it fills. */
+export function partsOf(
+  stream: Stream,
+  spec: MappingSpec,
+  skip?: Json,
+): { reads: readonly ReadPath[]; fields: readonly FilledField[] } {
+  const { reads, fields } = compile(stream, spec, { skip }).context;
+  return { reads, fields: fields.filter(({ at: [field] }) => spec[String(field)] !== undefined) };
 }
 
 export function secretPaths(stream: Stream, spec: MappingSpec): string[] {
-  const secrets = readsOf(stream, spec).filter((read) => read.secret);
+  const secrets = partsOf(stream, spec).reads.filter((read) => read.secret);
   return [...new Set(secrets.map((read) => formatRawPath(read.steps)))].sort();
 }
 
@@ -167,11 +174,11 @@ export function placeInStream({ path }: MappingMistake): KeyPath {
   return path[0] === skipKey ? path : ["mapping", ...path];
 }
 
-/** Throws a Problem (`config.mapping`) with the first mistake and its key path. */
-export function compileMapping(stream: Stream, spec: MappingSpec, options: MappingOptions = {}): MapRecord {
-  return compileStream(stream, spec, options).map;
-}
-
+/**
+ * Compiles a declared mapping and the condition under which a record is skipped. Throws a Problem (`config.mapping`)
+ * that names the first mistake with its key path: an unknown target field, a required one that is missing, an unknown
+ * expression, a path that cannot be read.
+ */
 export function compileStream(
   stream: Stream,
   spec: MappingSpec,

@@ -1,6 +1,13 @@
 import { isJsonObject, type Json, type JsonObject } from "../../base/canonical-json.ts";
 import { instantOf, ofText } from "./coerce.ts";
-import { mistake, type Evaluate, type ExpressionCompiler, type KeyPath, type MappingContext } from "./context.ts";
+import {
+  mistake,
+  refuse,
+  type Evaluate,
+  type ExpressionCompiler,
+  type KeyPath,
+  type MappingContext,
+} from "./context.ts";
 import { numberReader } from "./numbers.ts";
 import type { Scope } from "./path.ts";
 import { compilePattern, searchable } from "./pattern.ts";
@@ -29,17 +36,21 @@ export const conditionReference: readonly ConditionReference[] = [
     key: "equals",
     holds:
       'The value is this one, compared as text: 1 and `"1"` are the same. Nothing is there: it does not hold. ' +
-      "An expression such as `{path: …}` gives what to compare with.",
+      "An expression such as `{path: …}` gives what to compare with. A list or an object is refused.",
     examples: [
       { condition: { path: "active", equals: 1 }, record: { active: "1" }, holds: true },
       { condition: { path: "active", equals: 1 }, record: { active: null }, holds: false },
       { condition: { path: "payer", equals: { path: "id" } }, record: { payer: "7", id: 7 }, holds: true },
+      { condition: { path: "tags", equals: "vip" }, record: { tags: ["vip"] }, refused: "wrong-type" },
     ],
   },
   {
     key: "in",
-    holds: "The value is one of a list, compared as text.",
-    examples: [{ condition: { path: "country", in: ["DE", "AT"] }, record: { country: "FR" }, holds: false }],
+    holds: "The value is one of a list, compared as text. A list or an object is refused.",
+    examples: [
+      { condition: { path: "country", in: ["DE", "AT"] }, record: { country: "FR" }, holds: false },
+      { condition: { path: "tags", in: ["vip"] }, record: { tags: ["vip"] }, refused: "wrong-type" },
+    ],
   },
   {
     key: "present",
@@ -194,11 +205,17 @@ function compileTest(test: string, spec: JsonObject, at: KeyPath, compiler: Expr
 function equalTo(inner: Evaluate, operand: Json | undefined, of: KeyPath, compiler: ExpressionCompiler): Holds {
   const other = isJsonObject(operand) && of.at(-1) === "equals" ? compiler.expression(operand, of) : undefined;
   const words = other === undefined ? wordsOf(operand, of, compiler.context) : undefined;
+  /** What can be compared, as text. A list is refused: whether it is equal to one word, nobody could tell. */
+  const textOf = (value: Json): string | undefined =>
+    typeof value === "object"
+      ? refuse(compiler.context, "wrong-type", value, "one value, not a list or an object")
+      : String(value);
   return (scope) => {
     const [found, wanted] = [inner(scope), other?.(scope)];
-    if (found === undefined || typeof found === "object") return false;
-    if (other === undefined) return words?.has(String(found)) === true;
-    return wanted !== undefined && typeof wanted !== "object" && String(found) === String(wanted);
+    if (found === undefined || (other !== undefined && wanted === undefined)) return false;
+    const text = textOf(found);
+    if (text === undefined || wanted === undefined) return text !== undefined && words?.has(text) === true;
+    return text === textOf(wanted);
   };
 }
 

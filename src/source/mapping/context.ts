@@ -31,7 +31,20 @@ export interface ReadPath {
   goesThrough: boolean;
 }
 
-/** Shared while one mapping is compiled. Also holds the fault of the current record. */
+/** A target field that a mapping fills, or a condition of the list that is one. */
+export interface FilledField {
+  /** The target field: `name`, `instances[].term`. */
+  field: string;
+  /** Which kind of object the field is of, where its list holds several. */
+  kind: string | undefined;
+  /** Where the expression stands in the mapping. */
+  at: KeyPath;
+  expression: Json;
+  /** Gives no value: it is the `skip` of the stream, or `when` or `each` of a list. */
+  isCondition: boolean;
+}
+
+/** What the parts of one mapping share while it is compiled, and the fault of the record being mapped. */
 export interface MappingContext {
   readonly nullTexts: ReadonlySet<string>;
   readonly tables: ReadonlyMap<string, LookupTable>;
@@ -39,7 +52,9 @@ export interface MappingContext {
   readonly secrets: ReadonlySet<string>;
   readonly mistakes: MappingMistake[];
   readonly reads: ReadPath[];
-  /** Set by the first expression with an unusable value; evaluation then stops. */
+  /** The target fields that it fills, in the order of the mapping. */
+  readonly fields: FilledField[];
+  /** Set by the first expression that cannot use what it found; everything above it stops. */
   fault: Fault | undefined;
   /** Set while fields are mapped separately: a field with a fault is left out, the others are mapped. */
   leavesOutFaults: boolean;

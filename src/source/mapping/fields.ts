@@ -41,8 +41,17 @@ export function compileFields(
       continue;
     }
     const fieldName = name === "" ? field : `${name}.${field}`;
+    const of = fieldTarget.target.kind;
+    if (of !== "list" && (of !== "object" || !isJsonObject(expression)))
+      context.fields.push({
+        field: fieldName,
+        kind: target.kind,
+        at: [...at, field],
+        expression,
+        isCondition: false,
+      });
     const evaluate = compileField(expression, fieldTarget, field, [...at, field], fieldName, compiler);
-    const isDate = fieldTarget.target.kind === "instant";
+    const isDate = of === "instant";
     const dateName = target.kind === undefined ? fieldName : `${target.kind}.${field}`;
     fields.set(field, isDate ? notingZone(evaluate, dateName, context) : evaluate);
   }
@@ -225,6 +234,15 @@ function compileEntry(
   const written = one ?? fields;
   const variant = variantOf(variants, kind, written, at, compiler);
   if (variant === undefined) return nothing;
+  for (const [key, expression] of Object.entries({ each, when }))
+    if (expression !== undefined)
+      context.fields.push({
+        field: name.slice(0, -"[]".length),
+        kind: undefined,
+        at: [...at, key],
+        expression,
+        isCondition: true,
+      });
   const list = each === undefined ? undefined : compileEach(each, [...at, "each"], compiler);
   const inside = list?.inside ?? compiler;
   const holds = when === undefined ? undefined : compileCondition(when, [...at, "when"], inside);

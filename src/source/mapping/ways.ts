@@ -1,34 +1,28 @@
 import { isJsonObject, type Json, type JsonObject } from "../../base/canonical-json.ts";
 import { privateFields, type Stream } from "../../crm/model.ts";
-import { readsOf, type MappingSpec } from "./compile.ts";
-import type { KeyPath, ReadPath } from "./context.ts";
+import { partsOf, type MappingSpec } from "./compile.ts";
+import type { FilledField, KeyPath, ReadPath } from "./context.ts";
 import { everyElement } from "./path.ts";
-import { targetOf, type ObjectTarget, type Target } from "./target.ts";
 
-export interface Way {
-  /** For example `name` or `instances[].term`. */
-  field: string;
-  kind: string | undefined;
-  at: KeyPath;
-  expression: Json;
+/** How one target field of a mapping comes to its value. */
+export interface Way extends FilledField {
+  /** The raw places that the expression reads. */
   reads: readonly ReadPath["steps"][];
   /** The places of `reads` that appear only as a hash. */
   hashed: readonly ReadPath["steps"][];
   /** Places that decide whether an object is made, without those whose absence the mapping handles. */
   deciding: readonly ReadPath["steps"][];
-  /** Not a value: the `skip` of the stream, or `when` or `each` of a list. */
-  isCondition: boolean;
 }
 
 export const skipWay = "skip";
 
 /** In the order of the mapping, after `skip`. `when` and `each` belong to the field of the list. */
 export function waysOf(stream: Stream, spec: MappingSpec, skip?: Json): Way[] {
-  const reads = readsOf(stream, spec, skip);
-  const skipped: Field[] =
+  const { reads, fields } = partsOf(stream, spec, skip);
+  const skipped: FilledField[] =
     skip === undefined ? [] : [{ field: skipWay, kind: undefined, at: [skipWay], expression: skip, isCondition: true }];
   const whole: JsonObject = skip === undefined ? spec : { ...spec, [skipWay]: skip };
-  return [...skipped, ...fieldsOf(spec, targetOf(stream), [], "")].map((field) => {
+  return [...skipped, ...fields].map((field) => {
     const own = reads.filter((read) => isBelow(read.at, field.at));
     const hashed = own.filter((read) => read.at.slice(field.at.length).includes("hash"));
     const deciding = own.filter((read) => decides(read) && !isAbsenceMeant(whole, read.at));
@@ -37,8 +31,7 @@ export function waysOf(stream: Stream, spec: MappingSpec, skip?: Json): Way[] {
   });
 }
 
-type Field = Omit<Way, "reads" | "hashed" | "deciding">;
-
+/** Whether something is made or not by what is read there: it is read by a condition, or is a list to go through. */
 function decides({ at, goesThrough }: ReadPath): boolean {
   return goesThrough || at[0] === skipWay || at.some((key) => key === "when" || key === "where");
 }
@@ -55,43 +48,6 @@ function isAbsenceMeant(spec: Json, at: KeyPath): boolean {
     } else around = Array.isArray(around) && typeof key === "number" ? around[key] : undefined;
   }
   return false;
-}
-
-function fieldsOf(spec: JsonObject, target: ObjectTarget, at: KeyPath, name: string): Field[] {
-  return Object.entries(spec).flatMap(([field, expression]): Field[] => {
-    const of = target.fields.get(field)?.target;
-    if (of === undefined || expression === undefined) return [];
-    const written = name === "" ? field : `${name}.${field}`;
-    return (
-      partsOf(expression, of, [...at, field], written) ?? [
-        { field: written, kind: target.kind, at: [...at, field], expression, isCondition: false },
-      ]
-    );
-  });
-}
-
-function partsOf(expression: Json, of: Target, at: KeyPath, name: string): Field[] | undefined {
-  if (of.kind === "object") return isJsonObject(expression) ? fieldsOf(expression, of.object, at, name) : undefined;
-  if (of.kind !== "list") return undefined;
-  const entries = Array.isArray(expression) ? expression : [expression];
-  return entries.flatMap((entry, index): Field[] => {
-    if (!isJsonObject(entry)) return [];
-    const written = entry["one"] ?? entry["fields"];
-    if (!isJsonObject(written)) return [];
-    const names = Object.keys(written);
-    const variant =
-      of.variants.find(({ kind }) => kind !== undefined && kind === entry["kind"]) ??
-      of.variants.find(({ fields }) => names.every((field) => fields.has(field)));
-    if (variant === undefined) return [];
-    const entryAt = Array.isArray(expression) ? [...at, index] : at;
-    const conditions = ["each", "when"].flatMap((key): Field[] => {
-      const condition = entry[key];
-      if (condition === undefined) return [];
-      return [{ field: name, kind: undefined, at: [...entryAt, key], expression: condition, isCondition: true }];
-    });
-    const fields = fieldsOf(written, variant, [...entryAt, entry["one"] === undefined ? "fields" : "one"], `${name}[]`);
-    return [...conditions, ...fields];
-  });
 }
 
 function isBelow(at: KeyPath, above: KeyPath): boolean {

@@ -55,24 +55,23 @@ export function columnsOfRows(rows: readonly JsonObject[]): { columns: ColumnFac
   return { columns, nullTexts: [...found].sort() };
 }
 
-const deepestList = 2;
-
-/** Lists of objects in rows and in their objects; the longest first. */
-export function listsOfRows(rows: readonly JsonObject[]): { path: string; rows: JsonObject[] }[] {
+/** The longest list of objects at one place in values and, so deep, in their objects; undefined where there is none. */
+export function longestList(
+  values: readonly Json[],
+  deepest: number,
+): { path: string | undefined; rows: JsonObject[] } | undefined {
   const lists = new Map<string, JsonObject[]>();
-  const look = (value: JsonObject, steps: readonly string[]): void => {
-    for (const [name, member] of Object.entries(value)) {
-      const here = [...steps, name];
-      if (Array.isArray(member)) {
-        const items = member.filter((item): item is JsonObject => isJsonObject(item));
-        const place = formatRawPath(here);
-        if (items.length > 0) lists.set(place, [...(lists.get(place) ?? []), ...items]);
-      } else if (member !== undefined && isJsonObject(member) && here.length < deepestList) look(member, here);
-    }
+  const look = (value: Json, steps: readonly string[]): void => {
+    if (Array.isArray(value)) {
+      const place = formatRawPath(steps);
+      lists.set(place, [...(lists.get(place) ?? []), ...value.filter((item) => isJsonObject(item))]);
+    } else if (isJsonObject(value) && steps.length < deepest)
+      for (const [name, member] of Object.entries(value)) if (member !== undefined) look(member, [...steps, name]);
   };
-  for (const row of rows) look(row, []);
-  const found = [...lists].map(([path, items]) => ({ path, rows: items }));
-  return found.sort((one, other) => other.rows.length - one.rows.length);
+  for (const value of values) look(value, []);
+  const [longest] = [...lists].toSorted(([, one], [, other]) => other.length - one.length);
+  if (longest === undefined || longest[1].length === 0) return undefined;
+  return { path: longest[0] === "" ? undefined : longest[0], rows: longest[1] };
 }
 
 export function plainText(name: string): string {
@@ -105,14 +104,8 @@ export function kindOfList(name: string, columns: readonly ColumnFacts[]): ListK
 /** The column of each known field. Several fields may get the same column. */
 export function columnsByField(kind: ListKind, columns: readonly ColumnFacts[]): Map<string, Found> {
   const found = new Map<string, Found>();
-  for (const [field, names] of Object.entries(listNames[kind].fields)) {
-    for (const name of names) {
-      const column = columns.find((item) => item.plain === name);
-      if (column === undefined) continue;
-      found.set(field, { column, doubt: undefined });
-      break;
-    }
-  }
+  for (const [field, column] of columnsNamed(listNames[kind].fields, columns))
+    found.set(field, { column, doubt: undefined });
   const taken = new Set([...found.values()].map(({ column }) => column.path));
   const id = found.has("id") ? undefined : columns.find((item) => !taken.has(item.path) && looksLikeId(item));
   if (id !== undefined && kind !== "lines")
@@ -147,7 +140,7 @@ interface DateGuess {
 
 const zoneDoubt = "the zone of these times";
 
-const forms: readonly { shape: RegExp; format: string; doubt?: string; isLocal: boolean }[] = [
+const forms: readonly { shape: RegExp; format: string; isLocal: boolean }[] = [
   { shape: /^\d{4}-\d\d-\d\dT[\d:.]+(?:Z|[+-]\d\d:?\d\d)$/u, format: "iso", isLocal: false },
   { shape: /^\d{4}-\d\d-\d\dT[\d:.]+$/u, format: "iso", isLocal: true },
   { shape: /^\d{4}-\d\d-\d\d$/u, format: "yyyy-MM-dd", isLocal: true },

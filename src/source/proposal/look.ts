@@ -1,8 +1,6 @@
 import { isUtf8 } from "node:buffer";
-import { isJsonObject, type Json, type JsonObject } from "../../base/canonical-json.ts";
 import { utf16Of } from "../file/bytes.ts";
 import { namedDelimiter } from "../file/csv.ts";
-import { formatRawPath } from "../mapping/path.ts";
 
 /** Guesses the encoding from the beginning of a file. Windows-1252 is only a guess. */
 export function encodingOf(beginning: Buffer): string {
@@ -18,23 +16,4 @@ export function delimiterOf(beginning: Buffer): string {
   const counts = [",", ";", "\t", "|"].map((delimiter) => ({ delimiter, count: header.split(delimiter).length }));
   const [best] = counts.sort((one, other) => other.count - one.count);
   return namedDelimiter(text)?.delimiter[0] ?? best?.delimiter ?? ",";
-}
-
-const deepestList = 4;
-
-/** The longest list of objects in a document. */
-export function listIn(document: Json): { path: string | undefined; rows: JsonObject[] } | undefined {
-  let best: { path: string | undefined; rows: JsonObject[] } | undefined;
-  const look = (value: Json, steps: readonly string[]): void => {
-    if (Array.isArray(value)) {
-      const rows = value.filter((item): item is JsonObject => isJsonObject(item));
-      const path = steps.length === 0 ? undefined : formatRawPath(steps);
-      if (rows.length > (best?.rows.length ?? 0)) best = { path, rows };
-      return;
-    }
-    if (!isJsonObject(value) || steps.length >= deepestList) return;
-    for (const [name, member] of Object.entries(value)) if (member !== undefined) look(member, [...steps, name]);
-  };
-  look(document, []);
-  return best;
 }

@@ -1,39 +1,139 @@
 import type { Problem } from "../../base/errors.ts";
 import { scrub } from "../../http/redaction.ts";
 import { sourceProblem, type SourceProblemCode } from "../problems.ts";
-import { DatabaseFailure, tlsFailure, type Failure, type TlsFault } from "./dialect.ts";
-import { linesBefore, queryProblem, type Query } from "./query.ts";
 
-const down = new Set([
-  "ECONNREFUSED",
-  "ENOTFOUND",
-  "EAI_AGAIN",
-  "ETIMEDOUT",
-  "EHOSTUNREACH",
-  "ENETUNREACH",
-  "EHOSTDOWN",
-  "ENOENT",
-  "EACCES",
-]);
-const lost = new Set(["ECONNRESET", "EPIPE", "ECONNABORTED"]);
-
-/**
- * What went wrong between this machine and the server; undefined where it was something else. What ends while the
- * connection is made has not been there.
- */
-export function networkFailure(thrown: unknown, connecting: boolean): Failure | undefined {
-  const code = codeOf(thrown);
-  if (down.has(code)) return { kind: "down", code };
-  if (lost.has(code)) return { kind: connecting ? "down" : "lost", code };
-  return tlsFailure(thrown);
+/** A query of the configuration, and where a person finds it. */
+export interface Query {
+  text: string;
+  /** Where its settings stand: `sources.erp.streams.customers`. */
+  settings: string;
+  /** Where its key stands in the configuration: `crm-sync.yaml:12:7`. */
+  place: string;
 }
 
-/** Numbers of errors and what they mean. */
-export type NumberedFailures = readonly (readonly [Failure["kind"], ReadonlySet<number>])[];
+/** Lines of a statement before the first line of its query. */
+const linesBefore = 1;
 
-/** What an error means by its number; undefined where that is not known. */
-export function kindOfNumber(number: number, numbers: NumberedFailures): Failure["kind"] | undefined {
-  return numbers.find(([, known]) => known.has(number))?.[0];
+interface Words {
+  code: SourceProblemCode;
+  message: string;
+  cure: string;
+}
+
+/** What a failure is about: the source, the query, and the name that it names. */
+type Names = Record<"source" | "query" | "name", string>;
+
+const wordsOf = ({ source, query, name }: Names) => {
+  const database = `The database of the source ${source}`;
+  return {
+    missing: {
+      code: "source.missing-file",
+      message: `${database} is missing: there is no file ${name}`,
+      cure: "Correct `connection.file`.",
+    },
+    down: {
+      code: "source.down",
+      message: `${database} cannot be reached`,
+      cure: "Check that the database runs and can be reached from here, and that `connection` is right.",
+    },
+    lost: {
+      code: "source.down",
+      message: `The connection to the database of the source ${source} was lost`,
+      cure: "The next run reads it again. If this happens again, look into the log of the database.",
+    },
+    login: {
+      code: "source.wrong-password",
+      message: `${database} does not let us in`,
+      cure: "Correct `user`, `password` and `database` in `connection`, or let the server accept this machine.",
+    },
+    forbidden: {
+      code: "source.refused",
+      message: `The user of ${query} may not read a table of the query`,
+      cure: "Give that user the right to read the table.",
+    },
+    "timed-out": {
+      code: "source.timed-out",
+      message: `${query} took longer than \`statementTimeout\``,
+      cure: "Raise `statementTimeout`, or make the query quicker.",
+    },
+    row: {
+      code: "source.half-read",
+      message: `${query} failed at a row of its result`,
+      cure: "Run the query directly on the database to find the row. Then correct the query or the row.",
+    },
+    query: {
+      code: "source.wrong-query",
+      message: `${query} is refused by the database`,
+      cure: "Correct the query. It must be a single one that only reads, such as select … or with …, without placeholders.",
+    },
+    writes: {
+      code: "source.wrong-query",
+      message: `${query} writes, which the session does not allow`,
+      cure: "A query must only read: remove the parts that write, also functions that write, such as nextval.",
+    },
+  } satisfies Record<string, Words>;
+};
+
+const tlsWordsOf = ({ source, name }: Names) => {
+  const database = `The database of the source ${source}`;
+  const certificate = `The certificate of the database of the source ${source}`;
+  return {
+    "no-tls": {
+      code: "source.down",
+      message: `${database} offers no TLS`,
+      cure: "Turn TLS on at the server. Without TLS (`connection.tls: off`), only a server on this machine is allowed.",
+    },
+    "tls-expired": {
+      code: "source.down",
+      message: `${certificate} has expired`,
+      cure: "Renew the certificate at the server, and check that the clock of this machine is right.",
+    },
+    "tls-not-yet-valid": {
+      code: "source.down",
+      message: `${certificate} is not valid yet`,
+      cure: "Check that the clock of this machine is right.",
+    },
+    "tls-other-name": {
+      code: "source.down",
+      message: `${certificate} has another name than ${name}`,
+      cure: "Correct `connection.host`. If the server is right, set `connection.serverName` to the name in its certificate.",
+    },
+    "tls-unknown-authority": {
+      code: "source.down",
+      message: `${certificate} comes from an authority that is not trusted`,
+      cure: "Set `connection.ca` to a file with the certificate of that authority (PEM).",
+    },
+    "tls-other": {
+      code: "source.down",
+      message: `${database} offers no TLS that can be trusted`,
+      cure: "Look into the log of the database, and check which TLS versions it offers.",
+    },
+  } satisfies Record<string, Words>;
+};
+
+export type FailureKind = keyof ReturnType<typeof wordsOf> | keyof ReturnType<typeof tlsWordsOf>;
+
+/** What was wrong, in words that hold no value of a row. */
+interface Failure {
+  kind: FailureKind;
+  /** The name that the certificate had to bear; the file that is missing. */
+  name?: string | undefined;
+  /** SQLSTATE or the code of the error, where there is one. */
+  code?: string | undefined;
+  /** Line of the statement, from 1. */
+  line?: number | undefined;
+  /** The database's own words, given only where they can name nothing but parts of the query and of the schema. */
+  words?: string | undefined;
+}
+
+/** What a snapshot throws. The driver's own error is not kept: it may quote values of rows. */
+export class DatabaseFailure extends Error {
+  readonly failure: Failure;
+
+  constructor(failure: Failure) {
+    super(failure.words ?? failure.code ?? failure.kind);
+    this.failure = failure;
+  }
 }
 
 /** The code of a thrown error; empty where it has none. */
@@ -51,120 +151,20 @@ export interface About {
   query?: Query | undefined;
 }
 
-interface Words {
-  code: SourceProblemCode;
-  message: string;
-  cure: string;
-}
-
-/** Anything that a dialect threw, as a problem of the source; what was no failure of a database is thrown again. */
-export function databaseProblem(thrown: unknown, about: About): Problem {
+/** Anything that a snapshot threw, as a problem of the source; what was no failure of a database is thrown again. */
+export function databaseProblem(thrown: unknown, { source, place, query }: About): Problem {
   if (!(thrown instanceof DatabaseFailure)) throw thrown;
-  const { failure } = thrown;
-  const { query } = about;
-  const code = failure.code === undefined ? "" : ` (${failure.code})`;
-  if (query !== undefined && (failure.kind === "query" || failure.kind === "writes")) {
-    const line = failure.line === undefined ? undefined : Math.max(1, failure.line - linesBefore);
-    const words = failure.words === undefined ? "" : `: ${scrub(failure.words)}`;
-    return failure.kind === "writes"
-      ? queryProblem(
-          query,
-          line,
-          `writes, which the session does not allow${code}`,
-          "A query must only read: remove the parts that write, also functions that write, such as nextval.",
-        )
-      : queryProblem(query, line, `is refused by the database${code}${words}`, "Correct the query.");
-  }
-  const { code: problem, message, cure } = wordsOf(failure, about);
-  return sourceProblem(problem, query?.place ?? about.place, `${message}${code}.`, cure);
+  const { kind, name = "`connection`", code, line, words } = thrown.failure;
+  const where = line === undefined ? "" : `, line ${Math.max(1, line - linesBefore)} of the query,`;
+  const asked = query === undefined ? "A statement of crm-sync" : `\`${query.settings}.query\`${where}`;
+  const names = { source, name, query: asked };
+  const all: Readonly<Record<FailureKind, Words>> = { ...wordsOf(names), ...tlsWordsOf(names) };
+  const { code: problem, message, cure } = all[kind];
+  const ended = `${code === undefined ? "" : ` (${code})`}${words === undefined ? "" : `: ${scrub(words)}`}`;
+  return sourceProblem(problem, query?.place ?? place, `${message}${ended}.`, cure);
 }
 
-/** In one piece: a sentence for each kind. */
-function wordsOf(failure: Failure, { source, query }: About): Words {
-  const { kind, name } = failure;
-  const of = query === undefined ? `the source ${source}` : `\`${query.settings}.query\``;
-  const database = `The database of the source ${source}`;
-  switch (kind) {
-    case "missing":
-      return {
-        code: "source.missing-file",
-        message: `${database} is missing${name === undefined ? "" : `: there is no file ${name}`}`,
-        cure: "Correct `connection.file`.",
-      };
-    case "down":
-      return {
-        code: "source.down",
-        message: `${database} cannot be reached`,
-        cure: "Check that the database runs and can be reached from here, and that `connection` is right.",
-      };
-    case "lost":
-      return {
-        code: "source.down",
-        message: `The connection to the database of the source ${source} was lost`,
-        cure: "The next run reads it again. If this happens again, look into the log of the database.",
-      };
-    case "login":
-      return {
-        code: "source.wrong-password",
-        message: `${database} does not let us in`,
-        cure: "Correct `user`, `password` and `database` in `connection`, or let the server accept this machine.",
-      };
-    case "tls":
-      return { code: "source.down", ...tlsWords(failure, source) };
-    case "forbidden":
-      return {
-        code: "source.refused",
-        message: `The user of ${of} may not read a table of the query`,
-        cure: "Give that user the right to read the table.",
-      };
-    case "timed-out":
-      return {
-        code: "source.timed-out",
-        message: `${of.startsWith("the") ? "A statement of " : ""}${of} took longer than \`statementTimeout\``,
-        cure: "Raise `statementTimeout`, or make the query quicker.",
-      };
-    case "row":
-      return {
-        code: "source.half-read",
-        message: `${of} failed at a row of its result`,
-        cure: "Run the query directly on the database to find the row. Then correct the query or the row.",
-      };
-    case "query":
-    case "writes":
-      return {
-        code: "source.wrong-query",
-        message: `${database} refuses the query`,
-        cure: "Read the reason in the log of the database, then correct the query.",
-      };
-  }
+/** What is wrong with a query that the database takes. */
+export function queryProblem({ settings, place }: Query, message: string, cure: string): Problem {
+  return sourceProblem("source.wrong-query", place, `\`${settings}.query\` ${message}.`, cure);
 }
-
-function tlsWords({ tls = "other", name = "`connection`" }: Failure, source: string): Omit<Words, "code"> {
-  const [what, cure] = tlsFaults[tls];
-  return { message: what.replace("SOURCE", source).replace("NAME", name), cure };
-}
-
-const certificate = "The certificate of the database of the source SOURCE";
-const clock = "check that the clock of this machine is right.";
-
-/** What is wrong with TLS, and what helps. */
-const tlsFaults: Readonly<Record<TlsFault, readonly [string, string]>> = {
-  "none-offered": [
-    "The database of the source SOURCE offers no TLS",
-    "Turn TLS on at the server. Without TLS (`connection.tls: off`), only a server on this machine is allowed.",
-  ],
-  expired: [`${certificate} has expired`, `Renew the certificate at the server, and ${clock}`],
-  "not-yet-valid": [`${certificate} is not valid yet`, `C${clock.slice(1)}`],
-  "other-name": [
-    `${certificate} has another name than NAME`,
-    "Correct `connection.host`. If the server is right, set `connection.serverName` to the name in its certificate.",
-  ],
-  "unknown-authority": [
-    `${certificate} comes from an authority that is not trusted`,
-    "Set `connection.ca` to a file with the certificate of that authority (PEM).",
-  ],
-  other: [
-    "The database of the source SOURCE offers no TLS that can be trusted",
-    "Look into the log of the database, and check which TLS versions it offers.",
-  ],
-};

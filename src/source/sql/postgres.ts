@@ -1,19 +1,13 @@
+import { X509Certificate } from "node:crypto";
+import { resolve } from "node:path";
+import { checkServerIdentity, type ConnectionOptions } from "node:tls";
 import type { Client, FieldDef, QueryArrayResult } from "pg";
-import {
-  atLeastOrNone,
-  DatabaseFailure,
-  ServerSnapshot,
-  verifying,
-  type Cell,
-  type Column,
-  type ColumnKind,
-  type Dialect,
-  type Failure,
-  type Server,
-  type SessionLimits,
-  type Snapshot,
-} from "./dialect.ts";
-import { codeOf, networkFailure } from "./failures.ts";
+import { messageOf, type Problem } from "../../base/errors.ts";
+import { readRegular } from "../../base/regular-file.ts";
+import { secretOf, sourceProblem, type SourceProblemCode } from "../problems.ts";
+import { codeOf, DatabaseFailure, type About, type FailureKind } from "./failures.ts";
+import type { Cell, Column, ColumnKind, SessionLimits, Snapshot } from "./snapshot.ts";
+import type { PostgresConnection } from "./sql-source-settings.ts";
 
 /** Kinds by the names of the types in the catalogue; every other type is text. */
 const kinds: Readonly<Record<string, ColumnKind>> = {
@@ -36,60 +30,84 @@ const kinds: Readonly<Record<string, ColumnKind>> = {
 /** Every value as the text that PostgreSQL sends. */
 const types = { getTypeParser: () => (text: string) => text };
 
-/** PostgreSQL: one transaction, repeatable read and read-only, in which every query has a cursor. */
-export function postgres(server: Server, limits: SessionLimits): Dialect {
-  return {
-    quoted: (name) => `"${name.replaceAll('"', '""')}"`,
-    atLeast: atLeastOrNone,
-    async open() {
-      const { default: pg } = await import("pg");
-      const { tls, password, ...address } = server;
-      const client = new pg.Client({
-        ...address,
-        // A function, since an empty text has the driver look for a password in the environment.
-        password: () => password ?? "",
-        ssl: tls === undefined ? false : verifying(server),
-        connectionTimeoutMillis: limits.connectTimeoutMs,
-        keepAlive: true,
-        application_name: "crm-sync",
-        types,
-      });
-      return await new PostgresSnapshot(client, limits).begin();
-    },
-  };
+export interface PostgresDeps {
+  secrets: (ref: string) => Promise<string> | string;
+  /** Folder of the configuration file. */
+  directory: string;
+  about: About;
 }
 
-class PostgresSnapshot extends ServerSnapshot implements Snapshot {
-  readonly #client: Client;
-  readonly #statementTimeoutMs: number;
-  #cursors = 0;
+/**
+ * PostgreSQL: one transaction, repeatable read and read-only, in which every query has a cursor. It is never committed.
+ * Throws a Problem where a secret or a certificate is missing.
+ */
+export async function openPostgres(
+  connection: PostgresConnection,
+  limits: SessionLimits,
+  deps: PostgresDeps,
+): Promise<Snapshot> {
+  const { default: pg } = await import("pg");
+  const { host, port, database, user, password: ref, tls } = connection;
+  const password = ref === undefined ? "" : await secretOf(ref, { ...deps.about, secrets: deps.secrets });
+  const client = new pg.Client({
+    host,
+    port,
+    database,
+    user,
+    // A function, since an empty text has the driver look for a password in the environment.
+    password: () => password,
+    ssl: tls === "off" ? false : verifying(connection, deps),
+    connectionTimeoutMillis: limits.connectTimeoutMs,
+    keepAlive: true,
+    application_name: "crm-sync",
+    types,
+  });
+  const snapshot = new PostgresSnapshot(client);
+  try {
+    await snapshot.begin(limits);
+    return snapshot;
+  } catch (thrown) {
+    await snapshot.close();
+    throw thrown;
+  }
+}
 
-  constructor(client: Client, { statementTimeoutMs }: SessionLimits) {
-    super(client);
+class PostgresSnapshot implements Snapshot {
+  readonly #client: Client;
+  #isOpen = true;
+  #cursors = 0;
+  openedAt = "";
+
+  constructor(client: Client) {
     this.#client = client;
-    this.#statementTimeoutMs = statementTimeoutMs;
+    const ended = (): void => {
+      this.#isOpen = false;
+    };
+    client.on("error", ended);
+    client.on("end", ended);
   }
 
-  protected async start(): Promise<string> {
+  async begin({ statementTimeoutMs }: SessionLimits): Promise<void> {
     await guarded("", () => this.#client.connect(), true);
     await this.#run(
       "begin isolation level repeatable read read only; set local timezone = 'UTC'; " +
         "set local datestyle = 'ISO, YMD'; set local intervalstyle = 'iso_8601'; set local extra_float_digits = 1; " +
-        `set local cursor_tuple_fraction = 1; set local statement_timeout = ${this.#statementTimeoutMs}; ` +
+        `set local cursor_tuple_fraction = 1; set local statement_timeout = ${statementTimeoutMs}; ` +
         // A server that knows it notices by itself that nobody waits for the answer any more.
         "select set_config(name, '5s', true) from pg_settings where name = 'client_connection_check_interval'",
     );
-    const now = await this.#query('select to_char(now(), \'YYYY-MM-DD"T"HH24:MI:SS.US"Z"\')');
-    return String(now.rows[0]?.[0]);
+    const now = await this.#single('select to_char(now(), \'YYYY-MM-DD"T"HH24:MI:SS.US"Z"\')');
+    this.openedAt = String(now.rows[0]?.[0]);
+  }
+
+  atLeast(column: string, time: string): string {
+    return `(${column} >= '${time}' or ${column} is null)`;
   }
 
   async columns(statement: string): Promise<Column[]> {
     let fields: FieldDef[] = [];
-    for await (const asked of this.#apart("columns", async function* (this: PostgresSnapshot) {
-      yield await this.#single(statement);
-    }))
-      fields = asked.fields;
-    const named = await this.#query("select oid, typname from pg_type where oid = any($1::oid[])", [
+    for await (const answer of this.#answers(statement, 0)) fields = answer.fields;
+    const named = await this.#single("select oid, typname from pg_type where oid = any($1::oid[])", [
       `{${[...new Set(fields.map(({ dataTypeID }) => dataTypeID))].join(",")}}`,
     ]);
     const types = new Map(named.rows.map(([oid, type]) => [String(oid), type]));
@@ -99,54 +117,46 @@ class PostgresSnapshot extends ServerSnapshot implements Snapshot {
     });
   }
 
-  async *rows(statement: string, _columns: readonly Column[], size: number): AsyncGenerator<Cell[][], void, void> {
-    this.#cursors += 1;
-    const cursor = `c${this.#cursors}`;
-    yield* this.#apart(cursor, async function* (this: PostgresSnapshot) {
-      await this.#single(`declare ${cursor} no scroll cursor for ${statement}`);
-      for (;;) {
-        const { rows } = await this.#query(`fetch forward ${size} from ${cursor}`);
-        if (rows.length > 0) yield rows;
-        if (rows.length < size) return;
-      }
-    });
+  async *rows(statement: string, size: number): AsyncGenerator<Cell[][], void, void> {
+    for await (const { rows } of this.#answers(statement, size)) if (rows.length > 0) yield rows;
   }
 
-  protected async disconnect(): Promise<void> {
+  async close(): Promise<void> {
+    this.#isOpen = false;
     await this.#client.end().catch(() => undefined);
   }
 
-  /** In a savepoint: a query that fails takes the view of no other query with it. */
-  async *#apart<Value>(
-    name: string,
-    work: (this: PostgresSnapshot) => AsyncGenerator<Value, void, void>,
-  ): AsyncGenerator<Value, void, void> {
-    await this.#run(`savepoint ${name}`);
+  /**
+   * The answers of a cursor, of `size` rows each; for 0 one that has none. In a savepoint: a query that fails takes the
+   * view of no other query with it, and what one sets is set for no other.
+   */
+  async *#answers(statement: string, size: number): AsyncGenerator<Answer, void, void> {
+    this.#cursors += 1;
+    const cursor = `c${this.#cursors}`;
+    await this.#run(`savepoint ${cursor}`);
     try {
-      yield* work.call(this);
+      await this.#single(`declare ${cursor} no scroll cursor for ${statement}`);
+      for (;;) {
+        const answer = await this.#single(`fetch forward ${size} from ${cursor}`);
+        yield answer;
+        if (answer.rows.length < Math.max(1, size)) return;
+      }
     } finally {
       // Whether it failed, was given up or has ended: what it opened goes with it.
-      if (this.isOpen)
-        await this.#run(`rollback to savepoint ${name}; release savepoint ${name}`).catch(() => undefined);
+      if (this.#isOpen)
+        await this.#run(`rollback to savepoint ${cursor}; release savepoint ${cursor}`).catch(() => undefined);
     }
   }
 
+  /** Only for statements of our own: a text that holds several is taken here. */
   async #run(text: string): Promise<void> {
     await guarded(text, () => this.#client.query(text));
   }
 
-  async #query(text: string, values: string[] = []): Promise<Answer> {
-    return await this.#asked({ text, values });
-  }
-
   /** By the protocol that takes a single statement: whatever a query hides, it cannot end this transaction. */
-  async #single(text: string): Promise<Answer> {
-    return await this.#asked({ text, values: [], queryMode: "extended" });
-  }
-
-  async #asked(how: { text: string; values: string[]; queryMode?: "extended" }): Promise<Answer> {
-    const asked = { ...how, rowMode: "array" as const, types };
-    return await guarded(how.text, () => this.#client.query<(string | null)[], string[]>(asked));
+  async #single(text: string, values: string[] = []): Promise<Answer> {
+    const asked = { text, values, queryMode: "extended" as const, rowMode: "array" as const, types };
+    return await guarded(text, () => this.#client.query<(string | null)[], string[]>(asked));
   }
 }
 
@@ -156,12 +166,14 @@ async function guarded<Value>(text: string, call: () => Promise<Value>, connecti
   try {
     return await call();
   } catch (thrown) {
-    throw new DatabaseFailure(failureOf(thrown, text, connecting));
+    throw failureOf(thrown, text, connecting);
   }
 }
 
-/** SQLSTATEs, or their classes, and what they mean here. What is not among them failed at a row. */
-const states: readonly (readonly [RegExp, Failure["kind"]])[] = [
+/** Codes, SQLSTATEs or their classes, and what they mean. An SQLSTATE that is not among them failed at a row. */
+const codes: readonly (readonly [RegExp, FailureKind])[] = [
+  [/^(?:ECONNREFUSED|ENOTFOUND|EAI_AGAIN|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|EHOSTDOWN|ENOENT|EACCES)$/u, "down"],
+  [/^(?:ECONNRESET|EPIPE|ECONNABORTED)$/u, "lost"],
   [/^28|^3D000$/u, "login"],
   [/^42501$/u, "forbidden"],
   [/^25006$/u, "writes"],
@@ -170,22 +182,76 @@ const states: readonly (readonly [RegExp, Failure["kind"]])[] = [
   [/^(?:42|3F|0A|25|34)/u, "query"],
 ];
 
-/** Whoever may not write a sequence is refused for that before the session is asked, which lets nobody write. */
-function writesSequence(thrown: unknown): boolean {
-  return thrown instanceof Error && "routine" in thrown && /^(?:nextval|do_setval)/u.test(String(thrown.routine));
-}
+/** By codes and by words: not every error of a certificate has its own code. */
+const tlsFaults: readonly (readonly [RegExp, FailureKind])[] = [
+  [/does not support SSL/u, "no-tls"],
+  [/CERT_HAS_EXPIRED|certificate has expired/u, "tls-expired"],
+  [/CERT_NOT_YET_VALID|certificate is not yet valid/u, "tls-not-yet-valid"],
+  [/ERR_TLS_CERT_ALTNAME_INVALID|does not match certificate's altnames|HOSTNAME_MISMATCH/u, "tls-other-name"],
+  [/UNABLE_TO_|SELF_SIGNED_|unable to (?:get|verify)|self[- ]signed/u, "tls-unknown-authority"],
+  [/^(?:ERR_TLS_|ERR_SSL_|CERT_|EPROTO)/u, "tls-other"],
+];
 
-function failureOf(thrown: unknown, text: string, connecting: boolean): Failure {
-  const code = codeOf(thrown);
-  const network = networkFailure(thrown, connecting);
-  if (network !== undefined) return network;
-  if (!/^[0-9A-Z]{5}$/u.test(code)) {
-    return { kind: connecting ? "down" : "lost" };
+/** What an error means by the function of the server that threw it, whatever its code. */
+const routines: readonly (readonly [RegExp, FailureKind])[] = [
+  // Whoever may not write a sequence is refused for that before the session is asked, which lets nobody write.
+  [/^(?:nextval|do_setval)/u, "writes"],
+  // A placeholder, for which there is no value.
+  [/^exec_bind_message$/u, "query"],
+];
+
+function failureOf(thrown: unknown, text: string, connecting: boolean): DatabaseFailure {
+  const error = thrown instanceof Error ? thrown : new Error(String(thrown));
+  const code = codeOf(error);
+  const known = codes.find(([pattern]) => pattern.test(code))?.[1];
+  // What ends while the connection is made has not been there.
+  const lost = connecting ? "down" : "lost";
+  if (known === undefined && !/^[0-9A-Z]{5}$/u.test(code)) {
+    const kind = tlsFaults.find(([pattern]) => pattern.test(code) || pattern.test(error.message))?.[1];
+    const name = "host" in error ? String(error.host) : undefined;
+    return new DatabaseFailure(
+      kind === undefined ? { kind: lost } : { kind, name, code: code === "" ? undefined : code },
+    );
   }
-  const kind = writesSequence(thrown) ? "writes" : (states.find(([pattern]) => pattern.test(code))?.[1] ?? "row");
-  const position = thrown instanceof Error && "position" in thrown ? Number(thrown.position) : Number.NaN;
+  const routine = "routine" in error ? String(error.routine) : "";
+  const kind = routines.find(([pattern]) => pattern.test(routine))?.[1] ?? known ?? "row";
+  const position = "position" in error ? Number(error.position) : Number.NaN;
   const line = Number.isFinite(position) ? Array.from(text).slice(0, position).join("").split("\n").length : undefined;
   // Only errors of this class name nothing but words of the query and of the schema.
-  const words = code.startsWith("42") && thrown instanceof Error ? thrown.message : undefined;
-  return { kind: kind === "lost" && connecting ? "down" : kind, code, line, words };
+  const words = kind === "query" && code.startsWith("42") ? error.message : undefined;
+  return new DatabaseFailure({ kind: kind === "lost" ? lost : kind, code, line, words });
+}
+
+/** How a certificate is checked: by its authority, and by the name that is written, or by that of the host. */
+function verifying({ ca, host, serverName = host }: PostgresConnection, deps: PostgresDeps): ConnectionOptions {
+  return {
+    rejectUnauthorized: true,
+    // A driver may say another name than the one that is written.
+    checkServerIdentity: (_name, certificate) => checkServerIdentity(serverName, certificate),
+    ...(ca === undefined ? {} : { ca: certificatesIn(ca, deps) }),
+  };
+}
+
+/** The certificates of a file, all of them good: without any, those of the system would be trusted. */
+function certificatesIn(file: string, { directory, about }: PostgresDeps): string {
+  const fault = (code: SourceProblemCode, what: string, cure: string): Problem =>
+    sourceProblem(code, about.place, `The certificates ${file} of the source ${about.source} ${what}.`, cure);
+  let text: string;
+  try {
+    text = readRegular(resolve(directory, file)).toString("utf8");
+  } catch (thrown) {
+    const why = codeOf(thrown) || messageOf(thrown);
+    throw fault("source.missing-file", `cannot be read (${why})`, "Correct `connection.ca`, or put the file there.");
+  }
+  const found = text.match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/gu) ?? [];
+  try {
+    if (found.length > 0 && found.every((one) => new X509Certificate(one).raw.length > 0)) return text;
+  } catch {
+    // It is said below.
+  }
+  throw fault(
+    "source.unreadable-file",
+    "contain no readable certificate",
+    "Put the certificate of the authority into the file as PEM: it begins with -----BEGIN CERTIFICATE-----.",
+  );
 }

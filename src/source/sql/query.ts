@@ -1,39 +1,12 @@
 import type { Problem } from "../../base/errors.ts";
 import type { Stream } from "../../crm/model.ts";
-import { placeInRecord, placesRead, type ReadSettings } from "../group-settings.ts";
+import { columnsRead, placeInRecord, type ReadSettings } from "../group-settings.ts";
 import type { RecordLimits } from "../json.ts";
 import { hiddenPlaces, waysOf } from "../mapping/ways.ts";
-import { sourceProblem } from "../problems.ts";
-import type { Column, Dialect } from "./dialect.ts";
-import type { Open } from "./reading.ts";
+import { queryProblem, type Query } from "./failures.ts";
+import type { Column, Snapshot } from "./snapshot.ts";
 import { columnOf, type SqlSince } from "./sql-source-settings.ts";
-import { withoutSemicolon, type DialectName } from "./statement.ts";
 import { tellsChanges } from "./values.ts";
-
-/** A query of the configuration, and where a person finds it. */
-export interface Query {
-  text: string;
-  /** Where its settings stand: `sources.erp.streams.customers`. */
-  settings: string;
-  /** Where its key stands in the configuration. */
-  place: string;
-}
-
-export interface QueryPlaces {
-  dialect: DialectName;
-  /** Where a key stands in the configuration: `crm-sync.yaml:12:7`. */
-  placeOf: (key: string) => string;
-}
-
-function loadQuery({ query }: { query: string }, settings: string, { dialect, placeOf }: QueryPlaces): Query {
-  return { text: withoutSemicolon(query, dialect), settings, place: placeOf(`${settings}.query`) };
-}
-
-/** What is wrong with a query, with the file and the line where it is. */
-export function queryProblem(query: Query, line: number | undefined, message: string, cure: string): Problem {
-  const where = line === undefined ? "" : `, line ${line} of the query,`;
-  return sourceProblem("source.wrong-query", query.place, `\`${query.settings}.query\`${where} ${message}.`, cure);
-}
 
 /** Only rows whose column is at least that time, or has no value. */
 export interface ChangedFrom {
@@ -41,44 +14,36 @@ export interface ChangedFrom {
   time: string;
 }
 
-/** Lines of a statement before the first line of the query. */
-export const linesBefore = 1;
-
-/** The query as a statement of its own; its rows in the order of a column. */
+/**
+ * The query as a statement of its own; its rows in the order of a column. A query stands in brackets behind `select`:
+ * whatever it is, the statement begins as one that reads, and the database takes no second one.
+ */
 export function statementOf(
-  query: Query,
+  { text }: Query,
   { from, order }: { from?: ChangedFrom | undefined; order?: string | undefined },
-  dialect: Speech,
+  snapshot: Snapshot,
 ): string {
-  const where = from === undefined ? "" : ` where ${changed(from, dialect)}`;
-  return `${within(query)}${where}${order === undefined ? "" : ` order by q.${dialect.quoted(order)}`}`;
+  const where = from === undefined ? "" : ` where ${changed(from, snapshot)}`;
+  return `select * from (\n${text}\n) q${where}${order === undefined ? "" : ` order by q.${quoted(order)}`}`;
 }
 
-/** The query as a statement that gives its columns and no row. */
-function columnsStatement(query: Query): string {
-  return `${within(query)} where 1 = 0`;
+function changed({ column, time }: ChangedFrom, snapshot: Snapshot): string {
+  return snapshot.atLeast(`q.${quoted(column)}`, time);
 }
 
-function within(query: Query): string {
-  return `select * from (\n${query.text}\n) q`;
+function quoted(name: string): string {
+  return `"${name.replaceAll('"', '""')}"`;
 }
-
-function changed({ column, time }: ChangedFrom, { quoted, atLeast }: Speech): string {
-  return atLeast(`q.${quoted(column)}`, time);
-}
-
-type Speech = Pick<Dialect, "quoted" | "atLeast">;
 
 /** Of a query of details, the rows whose record changed. */
 export function detailsOfChanged(
   details: { query: Query; column: string },
   headers: { query: Query; column: string; from: ChangedFrom },
-  dialect: Speech,
+  snapshot: Snapshot,
 ): string {
-  const { quoted } = dialect;
   return (
     `select * from (\n${details.query.text}\n) d where d.${quoted(details.column)} in (select ` +
-    `q.${quoted(headers.column)} from (\n${headers.query.text}\n) q where ${changed(headers.from, dialect)})`
+    `q.${quoted(headers.column)} from (\n${headers.query.text}\n) q where ${changed(headers.from, snapshot)})`
   );
 }
 
@@ -117,58 +82,48 @@ export async function questionOf(
   stream: Stream,
   settings: StreamSettings,
   place: string,
-  { snapshot }: Open,
-  places: QueryPlaces,
+  snapshot: Snapshot,
+  placeOf: (key: string) => string,
   failed: (thrown: unknown, query: Query) => Problem,
 ): Promise<Question> {
   const isKeyPrivate = readsKeyPrivately(stream, settings);
-  const describe = async (query: Query, key: string | undefined): Promise<Part> => {
+  const needed = ({ query, columns }: Pick<Part, "query" | "columns">, name: string, key: string): Column => {
+    const found = columns.find((column) => column.name === name);
+    if (found !== undefined) return found;
+    throw queryProblem(
+      { ...query, place: placeOf(key) },
+      `gives no column ${name}, which \`${key}\` reads; it gives ${namesOf(columns)}`,
+      "Correct the name, or have the query give it.",
+    );
+  };
+  const describe = async (set: { query: string; key?: string | undefined }, at: string): Promise<Part> => {
+    // Written alone, a query may end with a semicolon.
+    const text = set.query.replace(/(?<![;\s])[;\s]*$/u, "");
+    const query = { text, settings: at, place: placeOf(`${at}.query`) };
     let columns: Column[];
     try {
-      columns = await snapshot.columns(columnsStatement(query));
+      columns = await snapshot.columns(statementOf(query, {}, snapshot));
     } catch (thrown) {
       throw failed(thrown, query);
     }
     refuseColumns(query, columns);
-    const name = key === undefined ? undefined : columnOf(key);
-    return { query, columns, key: columns.find((column) => column.name === name), isKeyPrivate };
+    const key = set.key === undefined ? undefined : needed({ query, columns }, columnOf(set.key) ?? "", `${at}.key`);
+    return { query, columns, key, isKeyPrivate };
   };
-  const header = await describe(loadQuery(settings, place, places), settings.key);
-  const needed = (part: Part, name: string, key: string): void => {
-    if (part.columns.some((column) => column.name === name)) return;
-    throw queryProblem(
-      { ...part.query, place: places.placeOf(key) },
-      undefined,
-      `gives no column ${name}, which \`${key}\` reads; it gives ${namesOf(part.columns)}`,
-      "Correct the name, or have the query give it.",
-    );
-  };
-  if (settings.key !== undefined) needed(header, columnOf(settings.key) ?? "", `${place}.key`);
+  const header = await describe(settings, place);
   const details: Record<string, Part> = {};
-  for (const [name, set] of Object.entries(settings.details ?? {})) {
-    const at = `${place}.details.${name}`;
-    const part = await describe(loadQuery(set, at, places), set.key);
-    needed(part, columnOf(set.key) ?? "", `${at}.key`);
-    details[name] = part;
-  }
-  for (const { steps, key: read } of placesRead(stream, settings)) {
-    const key = `${place}.${read}`;
-    const [first, , inside] = steps;
-    const part = typeof first === "string" ? details[first] : undefined;
-    if (part === undefined && typeof first === "string") needed(header, first, key);
-    else if (part !== undefined && typeof inside === "string") needed(part, inside, key);
-  }
+  for (const [name, set] of Object.entries(settings.details ?? {}))
+    details[name] = await describe(set, `${place}.details.${name}`);
+  for (const { part, column, key } of columnsRead(stream, settings))
+    needed((part === undefined ? undefined : details[part]) ?? header, column, `${place}.${key}`);
   if (settings.since === undefined) return { header, details, changed: undefined };
-  needed(header, settings.since.column, `${place}.since.column`);
-  const changed = header.columns.find(({ name }) => name === settings.since?.column);
-  if (changed !== undefined && !tellsChanges(changed))
-    throw queryProblem(
-      header.query,
-      undefined,
-      `gives ${changed.name}, which \`${place}.since.column\` names, as ${changed.type}; expected a time`,
-      "Name another column, or leave `since` out.",
-    );
-  return { header, details, changed };
+  const changed = needed(header, settings.since.column, `${place}.since.column`);
+  if (tellsChanges(changed)) return { header, details, changed };
+  throw queryProblem(
+    header.query,
+    `gives ${changed.name}, which \`${place}.since.column\` names, as ${changed.type}; expected a time`,
+    "Name another column, or leave `since` out.",
+  );
 }
 
 /** Whether the mapping reads the key of the records for a private field, or for an id that it hashes. */
@@ -180,16 +135,16 @@ function readsKeyPrivately(stream: Stream, { key, group, mapping, skip }: Stream
 
 function refuseColumns(query: Query, columns: readonly Column[]): void {
   const seen = new Set<string>();
+  const refuse = (message: string, cure: string): never => {
+    throw queryProblem(query, message, cure);
+  };
   for (const { name, kind, type } of columns) {
-    if (name === "" || name === "?column?")
-      throw queryProblem(query, undefined, "gives a column without a name", "Give it one with `as`.");
-    if (seen.has(name))
-      throw queryProblem(query, undefined, `gives two columns ${name}`, "Rename one of them with `as`.");
+    if (name === "" || name === "?column?") refuse("gives a column without a name", "Give it one with `as`.");
+    if (name === "__proto__") refuse("gives a column __proto__, which no record can have", "Rename it with `as`.");
+    if (seen.has(name)) refuse(`gives two columns ${name}`, "Rename one of them with `as`.");
     seen.add(name);
     if (kind === "binary")
-      throw queryProblem(
-        query,
-        undefined,
+      refuse(
         `gives the column ${name} as bytes (${type}), which no record can hold`,
         "Leave it out, or have the query write it as text.",
       );

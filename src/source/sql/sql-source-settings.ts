@@ -4,7 +4,7 @@ import { secretReferenceSchema } from "../../http/http-settings.ts";
 import { pathSchema } from "../file/file-source-settings.ts";
 import { isZone } from "../mapping/coerce.ts";
 import { parsePath } from "../mapping/path.ts";
-import { statementFault } from "./statement.ts";
+import type { Issue } from "../problems.ts";
 
 const text = z.string().min(1);
 const port = z.int().min(1).max(65_535);
@@ -102,17 +102,12 @@ const connectionSchema = () =>
       ...serverFields,
     }),
     z.strictObject({
-      kind: z.literal("mysql").describe("MySQL or MariaDB."),
-      port: port.default(3_306).describe("Port"),
-      ...serverFields,
-    }),
-    z.strictObject({
       kind: z.literal("sqlite").describe("A SQLite file, opened read-only."),
       file: text.meta({ description: "The file, relative to the configuration file", examples: ["erp.db"] }),
     }),
   ]);
-export type SqlConnection = z.infer<ReturnType<typeof connectionSchema>>;
-export type ServerConnection = Exclude<SqlConnection, { kind: "sqlite" }>;
+type SqlConnection = z.infer<ReturnType<typeof connectionSchema>>;
+export type PostgresConnection = Extract<SqlConnection, { kind: "postgres" }>;
 
 export const sqlSourceFields = {
   connection: z.lazy(connectionSchema).describe("The database"),
@@ -127,34 +122,22 @@ export const sqlSourceFields = {
       examples: ["Europe/Berlin"],
     }),
   connectTimeout: durationSchema.default("10s").describe("Longest time for a connection"),
-  statementTimeout: durationSchema
-    .default("10m")
-    .describe("Longest time for a statement, or for the next rows of one; on MySQL and MariaDB for all rows of one"),
+  statementTimeout: durationSchema.default("10m").describe("Longest time for a statement, or for the next rows of one"),
 };
 
 interface AskedStream {
-  query: string;
   key?: string | undefined;
-  details?: Readonly<Record<string, { query: string; key: string }>> | undefined;
+  details?: Readonly<Record<string, { key: string }>> | undefined;
 }
 
 interface SqlSettings {
   connection: SqlConnection;
-  streams: Readonly<Record<string, (AskedStream & { since?: unknown; group?: unknown }) | undefined>>;
+  streams: Readonly<Record<string, AskedStream | undefined>>;
 }
 
-interface Issue {
-  path: string[];
-  message: string;
-}
-
-/** What is wrong with a sql source beyond the shape of its keys: queries that write, a connection in the open. */
+/** What is wrong with a sql source beyond the shape of its keys. */
 export function checkSqlSource({ connection, streams }: SqlSettings): Issue[] {
   const issues: Issue[] = checkConnection(connection);
-  const check = ({ query }: { query: string }, path: string[]): void => {
-    const fault = statementFault(query, connection.kind);
-    if (fault !== undefined) issues.push({ path: [...path, "query"], message: `line ${fault.line} ${fault.message}` });
-  };
   const checkKey = (key: string | undefined, path: string[]): void => {
     if (key !== undefined && columnOf(key) === undefined)
       issues.push({
@@ -164,58 +147,21 @@ export function checkSqlSource({ connection, streams }: SqlSettings): Issue[] {
   };
   for (const [name, stream] of Object.entries(streams)) {
     if (stream === undefined) continue;
-    check(stream, ["streams", name]);
     checkKey(stream.key, ["streams", name]);
-    for (const [detail, set] of Object.entries(stream.details ?? {})) {
-      check(set, ["streams", name, "details", detail]);
+    for (const [detail, set] of Object.entries(stream.details ?? {}))
       checkKey(set.key, ["streams", name, "details", detail]);
-    }
-    if (stream.group !== undefined && stream.since !== undefined)
-      issues.push({
-        path: ["streams", name, "since"],
-        message: "cannot be used with group: the changed rows are only a part of a record",
-      });
-    if (stream.details !== undefined && stream.key === undefined)
-      issues.push({
-        path: ["streams", name, "key"],
-        message: "missing; detail rows are joined by the key of their record",
-      });
   }
   return issues;
 }
 
 function checkConnection(connection: SqlConnection): Issue[] {
-  if (connection.kind === "sqlite") return [];
-  if (connection.kind === "mysql" && connection.tls === "verify") {
-    const message = nameFault(connection);
-    return message === undefined ? [] : [{ path: ["connection", "serverName"], message }];
-  }
-  if (connection.tls === "verify" || connection.allowPlain) return [];
-  if (isHere(connection.host)) return [];
-  return [
-    {
-      path: ["connection", "tls"],
-      message:
-        "must be verify, since the password and the rows go to another machine; off is allowed to this machine " +
-        "only, or with `allowPlain: true`",
-    },
-  ];
-}
-
-/** Why a certificate could not be compared: the driver of MySQL does it with a name alone. */
-function nameFault({ host, serverName }: ServerConnection): string | undefined {
-  if (serverName !== undefined)
-    return isAddress(serverName) ? "is an address; expected the name in the certificate" : undefined;
-  return isAddress(host) ? "missing; expected the name in the certificate of this address" : undefined;
-}
-
-/** Whether a host is this machine; a path is a socket. */
-function isHere(host: string): boolean {
-  return host.startsWith("/") || /^(?:localhost|127(?:\.\d{1,3}){3}|::1)$/u.test(host);
-}
-
-function isAddress(host: string): boolean {
-  return /^[\d.]+$/u.test(host) || host.includes(":");
+  if (connection.kind === "sqlite" || connection.tls === "verify" || connection.allowPlain) return [];
+  // A path is a socket of this machine.
+  if (/^(?:\/.*|localhost|127(?:\.\d{1,3}){3}|::1)$/u.test(connection.host)) return [];
+  const message =
+    "must be verify, since the password and the rows go to another machine; off is allowed to this machine only, or " +
+    "with `allowPlain: true`";
+  return [{ path: ["connection", "tls"], message }];
 }
 
 /** The column that a path names; undefined where it names none, or something inside one. */

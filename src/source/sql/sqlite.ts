@@ -1,36 +1,17 @@
 import { statSync } from "node:fs";
 import Database from "better-sqlite3";
 import type { Clock } from "../../base/clock.ts";
-import {
-  DatabaseFailure,
-  type Cell,
-  type Column,
-  type ColumnKind,
-  type Dialect,
-  type Failure,
-  type SessionLimits,
-  type Snapshot,
-} from "./dialect.ts";
-import { codeOf } from "./failures.ts";
+import { codeOf, DatabaseFailure } from "./failures.ts";
+import type { Cell, Column, ColumnKind, SessionLimits, Snapshot } from "./snapshot.ts";
 
 /**
  * A SQLite file, read-only, in one transaction. A statement that is on cannot be cut short: its time is looked at
  * between rows.
  */
-export function sqlite(file: string, limits: SessionLimits, clock: Clock): Dialect {
-  return {
-    quoted: (name) => `"${name.replaceAll('"', '""')}"`,
-    // A column may hold values of any kind, and times are texts, written in one of two ways. One that is written in
-    // another way, such as with an offset, is not in the order of the others.
-    atLeast: (column, time) =>
-      `(replace(replace(${column}, 'T', ' '), 'Z', '') >= '${time}' or typeof(${column}) <> 'text' ` +
-      `or substr(${column}, 11) glob '*[+-]*' or ${column} not glob '[0-9][0-9][0-9][0-9]-[0-9][0-9]-[0-9][0-9][ T]*')`,
-    open: () => {
-      if (statSync(file, { throwIfNoEntry: false })?.isFile() !== true)
-        throw new DatabaseFailure({ kind: "missing", name: file });
-      return Promise.resolve(new SqliteSnapshot(file, limits, clock));
-    },
-  };
+export function openSqlite(file: string, limits: SessionLimits, clock: Clock): Snapshot {
+  if (statSync(file, { throwIfNoEntry: false })?.isFile() !== true)
+    throw new DatabaseFailure({ kind: "missing", name: file });
+  return new SqliteSnapshot(file, limits, clock);
 }
 
 class SqliteSnapshot implements Snapshot {
@@ -64,24 +45,25 @@ class SqliteSnapshot implements Snapshot {
     }
   }
 
-  get isOpen(): boolean {
-    return this.#isOpen;
-  }
-
-  async columns(statement: string): Promise<Column[]> {
-    const found = this.#prepare(statement).columns();
-    const names = new Set(found.map(({ name }) => name));
-    return await Promise.resolve(
-      found.map(({ name, type }) => {
-        // Of two columns with one name the second is called `name:1`.
-        const plain = name.replace(/:\d+$/u, "");
-        return { name: names.has(plain) ? plain : name, kind: kindOf(type ?? ""), type: type ?? "" };
-      }),
+  /**
+   * A column may hold values of any kind, and times are texts, written in one of two ways. One that is written in
+   * another way, such as with an offset, is not in the order of the others.
+   */
+  atLeast(column: string, time: string): string {
+    return (
+      `(replace(replace(${column}, 'T', ' '), 'Z', '') >= '${time}' or typeof(${column}) <> 'text' ` +
+      `or substr(${column}, 11) glob '*[+-]*' or ${column} not glob '[0-9][0-9][0-9][0-9]-[0-9][0-9]-[0-9][0-9][ T]*')`
     );
   }
 
-  async *rows(statement: string, columns: readonly Column[], size: number): AsyncGenerator<Cell[][], void, void> {
-    const rows = this.#prepare(statement).raw(true).iterate();
+  async columns(statement: string): Promise<Column[]> {
+    return await Promise.resolve(columnsOf(this.#prepare(statement)));
+  }
+
+  async *rows(statement: string, size: number): AsyncGenerator<Cell[][], void, void> {
+    const prepared = this.#prepare(statement);
+    const columns = columnsOf(prepared);
+    const rows = prepared.raw(true).iterate();
     const { statementTimeoutMs } = this.#limits;
     this.#reading.add(rows);
     try {
@@ -121,6 +103,16 @@ class SqliteSnapshot implements Snapshot {
   }
 }
 
+function columnsOf(statement: Database.Statement): Column[] {
+  const found = statement.columns();
+  const names = new Set(found.map(({ name }) => name));
+  return found.map(({ name, type }) => {
+    // Of two columns with one name the second is called `name:1`.
+    const plain = name.replace(/:\d+$/u, "");
+    return { name: names.has(plain) ? plain : name, kind: kindOf(type ?? ""), type: type ?? "" };
+  });
+}
+
 /** SQLite keeps what it is given in any column, so only what says nothing else is taken from a declared type. */
 function kindOf(declared: string): ColumnKind {
   const type = declared.toLowerCase().replace(/\(.*/u, "").trim();
@@ -156,15 +148,16 @@ function guarded<Value>(preparing: boolean, call: () => Value): Value {
   try {
     return call();
   } catch (thrown) {
-    throw thrown instanceof DatabaseFailure ? thrown : new DatabaseFailure(failureOf(thrown, preparing));
+    throw thrown instanceof DatabaseFailure ? thrown : failureOf(thrown, preparing);
   }
 }
 
-function failureOf(thrown: unknown, preparing: boolean): Failure {
-  const code = codeOf(thrown);
-  if (code.startsWith("SQLITE_READONLY")) return { kind: "writes", code };
-  if (/^SQLITE_(?:CANTOPEN|IOERR|NOTADB|CORRUPT|BUSY|LOCKED|PROTOCOL)/u.test(code)) return { kind: "down", code };
-  if (/^SQLITE_(?:AUTH|PERM)/u.test(code)) return { kind: "forbidden", code };
-  if (!preparing) return { kind: "row", code: code === "" ? undefined : code };
-  return { kind: "query", code: code === "" ? undefined : code, words: thrown instanceof Error ? thrown.message : "" };
+function failureOf(thrown: unknown, preparing: boolean): DatabaseFailure {
+  const code = codeOf(thrown) || undefined;
+  const is = (codes: string): boolean => new RegExp(`^SQLITE_(?:${codes})`, "u").test(code ?? "");
+  if (is("READONLY")) return new DatabaseFailure({ kind: "writes", code });
+  if (is("CANTOPEN|IOERR|NOTADB|CORRUPT|BUSY|LOCKED|PROTOCOL")) return new DatabaseFailure({ kind: "down", code });
+  if (is("AUTH|PERM")) return new DatabaseFailure({ kind: "forbidden", code });
+  if (!preparing) return new DatabaseFailure({ kind: "row", code });
+  return new DatabaseFailure({ kind: "query", code, words: thrown instanceof Error ? thrown.message : "" });
 }

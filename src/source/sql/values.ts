@@ -4,7 +4,7 @@ import { measureJson, parseJson, type RecordLimits } from "../json.ts";
 import { momentIn } from "../mapping/coerce.ts";
 import { isDoubtful } from "../mapping/numbers.ts";
 import type { BadRecord } from "../reader.ts";
-import type { Cell, Column, ColumnKind } from "./dialect.ts";
+import type { Cell, Column, ColumnKind } from "./snapshot.ts";
 
 /** What is not the same for all columns. */
 interface ValueRules {
@@ -33,9 +33,7 @@ export function rowReader(
   columns: readonly Column[],
   rules: ValueRules,
 ): (cells: readonly Cell[], place: string) => { row: { place: string; value: JsonObject } } | { bad: BadRecord } {
-  const readers = columns.map((column): [string, Reader] => {
-    return [column.name, readerOf(column.kind, rules)];
-  });
+  const readers = columns.map(({ name, kind }): [string, Reader] => [name, readerOf(kind, rules)]);
   return (cells, place) => {
     const value: JsonObject = {};
     let size = 0;
@@ -43,7 +41,7 @@ export function rowReader(
       const cell = cells[index] ?? null;
       size += typeof cell === "string" || cell instanceof Uint8Array ? cell.length : 8;
       try {
-        put(value, name, cell === null ? null : read(cell));
+        value[name] = cell === null ? null : read(cell);
       } catch (thrown) {
         if (!(thrown instanceof ValueFault)) throw thrown;
         return { bad: { place, code: thrown.code, message: `the column ${name} ${thrown.message}` } };
@@ -57,13 +55,7 @@ export function rowReader(
   };
 }
 
-/** A column may be called `__proto__`. */
-function put(value: JsonObject, name: string, member: Json): void {
-  if (name !== "__proto__") value[name] = member;
-  else Object.defineProperty(value, name, { value: member, enumerable: true, configurable: true, writable: true });
-}
-
-function readerOf(kind: ColumnKind, rules: ValueRules): Reader {
+function readerOf(kind: ColumnKind, { zone, limits }: ValueRules): Reader {
   switch (kind) {
     case "integer":
       return integer;
@@ -71,7 +63,7 @@ function readerOf(kind: ColumnKind, rules: ValueRules): Reader {
       return decimal;
     case "date":
     case "text":
-      return (cell) => textOf(cell);
+      return textOf;
     case "float":
       return float;
     case "boolean":
@@ -79,11 +71,10 @@ function readerOf(kind: ColumnKind, rules: ValueRules): Reader {
     case "instant":
       return (cell) => instantText(textOf(cell));
     case "local":
-      return (cell) => localText(textOf(cell), rules.zone);
+      return (cell) => localText(textOf(cell), zone);
     case "json":
-      return (cell) => json(textOf(cell), rules.limits);
+      return (cell) => json(textOf(cell), limits);
     case "binary":
-      return binary;
     case "any":
       return any;
   }
@@ -117,8 +108,8 @@ function float(cell: Exclude<Cell, null>): Json {
 }
 
 function boolean(cell: Exclude<Cell, null>): Json {
-  if (cell === true || cell === "t" || cell === "true" || cell === "1" || cell === 1 || cell === 1n) return true;
-  if (cell === false || cell === "f" || cell === "false" || cell === "0" || cell === 0 || cell === 0n) return false;
+  if (cell === "t" || cell === "true" || cell === "1" || cell === 1 || cell === 1n) return true;
+  if (cell === "f" || cell === "false" || cell === "0" || cell === 0 || cell === 0n) return false;
   return any(cell);
 }
 

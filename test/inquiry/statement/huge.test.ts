@@ -94,6 +94,7 @@ it.each([
     tables: new Map(),
     mistakes: [],
     reads: [],
+    fields: [],
     fault: undefined,
     leavesOutFaults: false,
     secrets: new Set<string>(),

@@ -69,12 +69,12 @@ describe("customers of a database", () => {
   });
 
   it.each([
-    ["writes", "select * from customer\nwhere 1 = 1; delete from customer", 78],
-    ["lacks a column", "select id, name, changed_at from customer", 7],
-  ])("are not read by a query that %s: check names its place in the configuration", async (_what, query, code) => {
+    ["writes", "select * from customer\nwhere 1 = 1; delete from customer"],
+    ["lacks a column", "select id, name, changed_at from customer"],
+  ])("are not read by a query that %s: check names its place in the configuration", async (_what, query) => {
     const { w } = await erp({ query });
     const checked = await w.run("--json", "check");
-    expect(checked.exitCode).toBe(code);
+    expect(checked.exitCode).toBe(7);
     expect(checked.stdout).toMatch(/crm-sync\.yaml:\d+:\d+/u);
   });
 });

@@ -3,7 +3,6 @@ import type { Source, SourceDeps } from "../../../src/source/source.ts";
 
 /** A database for one test, whatever speaks SQL there. */
 export interface TestDatabase {
-  kind: "postgres" | "mysql" | "sqlite";
   connection: Record<string, unknown>;
   secret: string;
   /** Types of this database for what every one of them knows. */

@@ -29,7 +29,7 @@ export function everyDialect(what: string, newDatabase: () => Promise<TestDataba
            '2026-10-25 02:30:00', '2026-11-20 08:00:00', '{"a":[1,null],"b":9007199254740993}', 0.1)`,
         "insert into thing (id) values (7)",
       );
-      const thing = { key: "id", query: "select * from thing;\n-- all of them\n" };
+      const thing = { key: "id", query: "-- all of them\nselect * from thing;\n" };
       const { raws, bads, outcome } = await readAll(sourceOf(database, { customers: thing }), "customers");
       expect([bads, outcome]).toEqual([[], { complete: true, full: true, rows: 2 }]);
       const empty = { name: null, price: null, parts: null, paid: null, due: null, local_at: null, changed_at: null };

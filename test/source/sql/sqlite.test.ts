@@ -1,4 +1,5 @@
-import { join } from "node:path";
+import { existsSync, readdirSync } from "node:fs";
+import { dirname, join } from "node:path";
 import Database from "better-sqlite3";
 import { describe, expect, it } from "vitest";
 import { directoryWith, openFiles, readAll } from "../support.ts";
@@ -11,7 +12,6 @@ function newDatabase(): Promise<TestDatabase> {
   make.pragma("journal_mode = wal");
   make.close();
   return Promise.resolve({
-    kind: "sqlite",
     connection: { kind: "sqlite", file },
     secret: "",
     types: { big: "integer", moment: "timestamptz", local: "timestamp", json: "json", double: "double" },
@@ -104,5 +104,43 @@ describe("a SQLite file", () => {
       "crm/customers, id C1",
       ...[1, 2, 4, 5].map((row) => `crm/customers, row ${row}`),
     ]);
+  });
+
+  it.each([
+    "delete from c",
+    "delete from c returning id",
+    "select 1 as id; delete from c",
+    "select 1 as id) q; delete from c; select * from (select 1 as id",
+    "select 1 as id) q; commit",
+    String.raw`select '\') q; commit; delete from c; select * from (select '' as id`,
+    String.raw`select '\') q; commit; delete from c; --' as id`,
+    "select 1 as [id') q; delete from c; --]",
+    "with x as (select 1) delete from c",
+    "commit",
+    "pragma query_only = off",
+    "pragma journal_mode = delete",
+    "attach 'other.db' as other",
+    "select 1 as id) q; attach 'other.db' as other; select * from (select 1 as id",
+    "vacuum into 'copy.db'",
+    "select 1 as id) q; vacuum into 'copy.db'; --",
+    "select * from pragma_journal_mode('delete')",
+    "select load_extension('x') as id",
+    "select writefile('stolen', id) as id from c",
+    "select 1 as id /* and more",
+    "-- nothing\n;",
+  ])("is written by no query: %s", async (query) => {
+    const database = await newDatabase();
+    await database.run("create table c (id text)", "insert into c values ('C1')");
+    const details = { query: "select 1 as id", key: "id", details: { lines: { query, key: "id" } } };
+    for (const stream of [{ query }, details, { query, since: { column: "id" } }]) {
+      const source = sourceOf(database, { customers: stream, orders: { query: "select id, id as customer from c" } });
+      expect((await readAll(source, "customers")).outcome.complete).toBe(false);
+      expect((await readAll(source, "orders")).raws.map(({ value }) => value)).toEqual([{ id: "C1", customer: "C1" }]);
+      await source.close();
+    }
+    expect(
+      readdirSync(dirname(String(database.connection["file"]))).filter((name) => !name.startsWith("erp.db")),
+    ).toEqual([]);
+    expect(existsSync("other.db") || existsSync("copy.db") || existsSync("stolen")).toBe(false);
   });
 });

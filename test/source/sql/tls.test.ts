@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { Authority, type Certificate } from "../../support/authority.ts";
-import { hasMariadb, startMariadb } from "../../support/mariadb.ts";
 import { startPostgres } from "../../support/postgres.ts";
 import { readAll } from "../support.ts";
 import { sourceOf, type TestDatabase } from "./database.ts";
@@ -26,50 +25,25 @@ verified("PostgreSQL", async () => {
   const server = await startPostgres();
   await server.run("postgres", "create role reader login password 'reader-password'");
   return {
-    database: databaseOf("postgres", { port: server.port, database: "postgres" }),
+    database: databaseOf({ port: server.port, database: "postgres" }),
     query: "select 1 as id, version as name from pg_stat_ssl where pid = pg_backend_pid()",
     offer: server.offerTls,
     stop: server.stop,
   };
 });
 
-if (hasMariadb)
-  verified("MariaDB", async () => {
-    const started = await startMariadb(own.certificate("DNS:localhost"));
-    const plain = await startMariadb();
-    for (const { run } of [started, plain])
-      await run(
-        undefined,
-        "create user reader identified by 'reader-password'",
-        "create database erp",
-        "grant select on erp.* to reader",
-      );
-    let isPlain = false;
-    const at = databaseOf("mysql", { port: started.port, database: "erp" });
-    return {
-      get database() {
-        return isPlain ? databaseOf("mysql", { port: plain.port, database: "erp" }) : at;
-      },
-      query:
-        "select 1 as id, variable_value as name from information_schema.session_status where variable_name = 'Ssl_version'",
-      offer: async (certificate) => {
-        isPlain = certificate === undefined;
-        if (certificate !== undefined) await started.offerTls(certificate);
-      },
-      stop: async () => {
-        await started.stop();
-        await plain.stop();
-      },
-    };
-  });
-else
-  it("MariaDB is not installed here (mariadbd), so that TLS to it is NOT TRIED", () => expect(hasMariadb).toBe(false));
-
-function databaseOf(kind: "postgres" | "mysql", where: Record<string, unknown>): TestDatabase {
-  const connection = { kind, host: "localhost", user: "reader", password: "env:ERP_PASSWORD", ca: "ca.pem", ...where };
+function databaseOf(where: Record<string, unknown>): TestDatabase {
+  const connection = {
+    kind: "postgres",
+    host: "localhost",
+    user: "reader",
+    password: "env:ERP_PASSWORD",
+    ca: "ca.pem",
+    ...where,
+  };
   const types = { big: "", moment: "", local: "", json: "", double: "" };
   const nothing = { run: () => Promise.resolve(), connections: () => Promise.resolve(0) };
-  return { kind, connection, secret: "reader-password", types, ...nothing };
+  return { connection, secret: "reader-password", types, ...nothing };
 }
 
 function verified(what: string, start: () => Promise<TlsServer>): void {
