@@ -54,9 +54,7 @@ async function unwantedHolds(
   if (!isBelieved || plan.waits === true || observed.unread !== undefined) return { changed, unwanted: [] };
   const standing = await decisions.standing({ customer, ofUndo: false });
   // A rejection outlives a setting that only hides the change, until the CRM or the platform reverts the change.
-  const ending = standing.filter(
-    ({ state, policy, changed: isOther }) => state !== "rejected" || isOther || policy?.startsWith("drift.") === true,
-  );
+  const ending = standing.filter(({ state, changed: isOther }) => state !== "rejected" || isOther);
   return { changed, unwanted: unwantedIn(ending, of) };
 }
 

@@ -6,7 +6,6 @@ import { freedBy, grantedBy, needsApproval, removedBy } from "../model/registry.
 import type { Known } from "../model/state.ts";
 import { policyOf, type Policies } from "../model/policy.ts";
 import { isTaking, removesOf, removesNoMore, removesSomething, type Removes } from "../model/taking.ts";
-import { turnedBefore } from "./drift.ts";
 import type { LoadedCustomer } from "./input.ts";
 import type { Taking } from "./limits.ts";
 
@@ -41,14 +40,14 @@ export function withoutReplacedSeats(
 /** How often in a row a record may return to an earlier form before a person is asked. */
 const mostFlips = 5;
 
-type Judged = Pick<LoadedCustomer, "desiredCustomer" | "orders" | "staff" | "rebuilt" | "drift">;
+type Judged = Pick<LoadedCustomer, "desiredCustomer" | "orders" | "staff" | "rebuilt">;
 
 /** A customer's operations that a limit or a policy may hold, so that the gate of a run must see them first. */
 export function takingsOf(policies: Policies, records: Judged, operations: readonly Operation[]): Taking[] {
   const told = flipsOf(records);
   return operations.flatMap((operation) => {
     const { customer, hash, kind, subject, policy, weight, reason } = operation;
-    const flips = flipsText(operation, told, records.drift);
+    const flips = flipsText(operation, told);
     const rebuilt = records.rebuilt === true && makes(operation);
     const alone = needsApproval(operation);
     const word = policy === undefined ? undefined : policyOf(policies, policy);
@@ -64,12 +63,7 @@ export function takingsOf(policies: Policies, records: Judged, operations: reado
 }
 
 /** A CRM request flaps if its order or person does. A person's request never waits for another person. */
-function flipsText(
-  { records, stage, policy }: Operation,
-  told: ReadonlyMap<string, string>,
-  drift: Judged["drift"],
-): string | undefined {
-  if (policy === "drift.different") return turnedText(records, drift);
+function flipsText({ records, stage, policy }: Operation, told: ReadonlyMap<string, string>): string | undefined {
   if (told.size === 0 || (stage === "requests" && policy === undefined)) return undefined;
   for (const record of records) {
     if (stage === "requests" && record.stream === "customers") continue;
@@ -101,16 +95,6 @@ function flipsOf({ desiredCustomer, orders, staff }: Judged): ReadonlyMap<string
   for (const order of orders) look("orders", "order", order);
   for (const person of staff) look("staff", "person", person);
   return told;
-}
-
-/** The message for a person whom the platform changed too often, each time after our value was there. */
-function turnedText(records: Operation["records"], drift: Judged["drift"]): string | undefined {
-  for (const { namespace, id } of records) {
-    const times = turnedBefore(drift, { namespace, id });
-    if (times >= mostFlips)
-      return `somebody on the platform changed person ${formatKey({ namespace, id })} back ${times} times`;
-  }
-  return undefined;
 }
 
 export interface DecidedOn extends Pick<Taking, "kind" | "hash" | "policy" | "subject"> {

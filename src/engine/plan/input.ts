@@ -2,7 +2,6 @@ import { type AssumptionSettings, channelCodesOf } from "../../contract/assumpti
 import type { Contradictions } from "../model/assumptions-met.ts";
 import type { Policies } from "../model/policy.ts";
 import type { Block, BlockedRecord } from "./records.ts";
-import type { RepairSettings, Drift } from "./drift.ts";
 import type { Operation } from "../model/operation.ts";
 import type { StateChange, Known } from "../model/state.ts";
 import type { RecordKey } from "../../crm/model.ts";
@@ -31,7 +30,6 @@ export interface PlanOptions {
   contradicted: Contradictions;
   /** Hashes of operations that a person rejected. They are not planned again unchanged. */
   rejected?: ReadonlySet<string> | undefined;
-  repairs?: RepairSettings | undefined;
   /** Subjects of operations that this attempt already carried out. Some are tried once in an attempt. */
   tried?: ReadonlySet<string> | undefined;
 }
@@ -39,8 +37,7 @@ export interface PlanOptions {
 /** A staff record's member on the platform, or what this plan does about it. */
 export type Membership =
   | { kind: "member"; memberGlobalId: string; origin: "linked" | "adopted"; insteadOf?: RecordKey }
-  /** `lost`: the linked account is missing, and `drift.missing` allows a new one. */
-  | { kind: "to-add"; lost?: true }
+  | { kind: "to-add" }
   | { kind: "blocked"; block: Block };
 
 export interface Part {
@@ -163,8 +160,6 @@ export interface Observed {
   assets: ObservedAsset[] | undefined;
   /** M7 of the requested asset numbers that M6 or E8 shows. */
   contents?: ReadonlyMap<string, AssetReading> | undefined;
-  /** Asset numbers that neither M6 nor E8 shows, and for which M7 shows no asset. */
-  goneAssets?: ReadonlySet<string> | undefined;
   allContents?: boolean | undefined;
   /** M8. It is read if M5 or M6 shows a loan, if the CRM wants one, and if something may be removed. */
   loans?: readonly ObservedLoan[] | undefined;
@@ -177,7 +172,7 @@ export interface Observed {
  * - `people`: M5 and M6, and M8 if needed: everything for people, and removals from orders.
  * - `seats`: E8 beside M6: everything about numbers that M6 leaves out, and deletion of accounts.
  * - `customers`: E3 of a linked enterprise: every purchase.
- * - `contents`: M7 of existing assets: changes and repairs of orders, and units that continue another one's number.
+ * - `contents`: M7 of existing assets: changes of orders, and units that continue another one's number.
  * - `examined`: M7 of everything in an enterprise that somebody else made: orders that may exist already.
  */
 export type Unread = Partial<Record<"people" | "seats" | "customers" | "contents" | "examined", Block>>;
@@ -212,7 +207,6 @@ export interface CustomerInput {
   rebuilt?: true | undefined;
   /** A rebuild could not read the customer, and neither could a later reading. */
   unread?: true | undefined;
-  drift?: Drift | undefined;
   observed: Observed;
   /** Clear private values of customer and staff, by marker key, if there is any staff; in memory only. */
   privateValues: ReadonlyMap<string, string>;
@@ -244,7 +238,7 @@ interface Contents {
   ends: boolean;
 }
 
-export type ReadOptions = Pick<PlanOptions, "settings" | "policies" | "repairs"> & {
+export type ReadOptions = Pick<PlanOptions, "settings" | "policies"> & {
   thorough: boolean;
   /** Contents instead of those that resources name; with `contents: undefined`, none. */
   instead?: { contents: Contents | undefined };

@@ -14,7 +14,7 @@ import type { Coverage } from "../../report/status.ts";
 import { openCount, type OpenRecords } from "../../report/open.ts";
 import type { VerifyBudget } from "./run-settings.ts";
 import type { RunDependencies, RunRequest } from "./request.ts";
-import { toldOf, type DifferencesOfCustomer } from "./canary.ts";
+import type { DifferencesOfCustomer } from "./canary.ts";
 import { TrustedClock } from "./trusted-clock.ts";
 import { readBack, type ReadBack } from "./verify.ts";
 
@@ -71,7 +71,6 @@ export async function runVerify(given: RunDependencies, request: VerifyRequest):
     await readBack(deps, { signal: request.signal, calls: request.budget?.calls }, reader, summary);
     const found = await keepDifferences(deps, request.differences(since));
     await ledger.assumptions.met(metByTypes(deps, found));
-    await wakeRepairs(deps);
     await tellDifferences(ledger, summary);
     summary.coverage = await coverageOf(deps, request.budget);
     summary.open = await ledger.records.open(scopeOf(deps, request));
@@ -136,9 +135,9 @@ async function comparedSince({ ledger, clock }: RunDependencies, job: string): P
   return last !== undefined && last.state !== "done" ? "" : toInstant(clock.now());
 }
 
-/** Ignored classes are not kept. Answers by licence type for how many ms at most a purchase did not show at all. */
+/** Answers by licence type for how many ms at most a purchase did not show at all. */
 async function keepDifferences(
-  { ledger, policies }: Pick<RunDependencies, "ledger" | "policies">,
+  { ledger }: Pick<RunDependencies, "ledger">,
   found: AsyncIterable<DifferencesOfCustomer>,
 ): Promise<ReadonlyMap<string, number>> {
   const unshown = new Map<string, number>();
@@ -146,7 +145,7 @@ async function keepDifferences(
   for await (const one of found) {
     for (const [type, at] of one.neverShown)
       unshown.set(type, Math.max(unshown.get(type) ?? 0, Date.parse(one.seenAt) - Date.parse(at)));
-    kept.push({ ...one, differences: toldOf(policies, one.differences) });
+    kept.push(one);
     if (kept.length < keptTogether) continue;
     await ledger.state.keepDifferences(kept);
     kept = [];
@@ -165,14 +164,6 @@ function metByTypes(
     const evidence = "nothing was shown of a licence type that the settings call visible, a settle time after an E5";
     return [{ row: "A43", about, evidence }];
   });
-}
-
-/** Customers with drift to repair that readings showed for long enough: the next run looks at them. */
-async function wakeRepairs({ ledger, policies, settle }: RunDependencies): Promise<void> {
-  const classes = (["missing", "extra", "different"] as const).filter((name) =>
-    ["ask", "apply"].includes(policies.drift[name]),
-  );
-  if (classes.length > 0) await ledger.state.wakeDrifted(classes, settle.timeMs);
 }
 
 async function tellDifferences(ledger: Ledger, { findings, differences }: VerifySummary): Promise<void> {

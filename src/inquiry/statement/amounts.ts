@@ -40,7 +40,7 @@ export interface Moved {
   amounts: readonly Cost[];
 }
 
-type OrderEvent = "placed" | "adopted" | "amended" | "ended" | "repriced" | "found-gone" | "found-again";
+type OrderEvent = "placed" | "adopted" | "amended" | "ended" | "repriced" | "found-gone";
 
 /** Something that happened to an order, with what it did to each product in each unit. */
 export interface OrderChange {
@@ -92,10 +92,9 @@ function toldOfStep(step: HistoryStep, { channelOrderId }: OrderHistory["placing
   const of = { at, operationId, channelOrderId };
   if (step.kind === "priced") return { ...of, event: "repriced", origin: null };
   const { origin } = step;
-  const isFound = origin === "found";
-  if (step.kind === "removed") return { ...of, event: isFound ? "found-gone" : "ended", origin };
+  if (step.kind === "removed") return { ...of, event: origin === "found" ? "found-gone" : "ended", origin };
   if (!step.items.some(({ products, packages }) => products.length > 0 || packages.length > 0)) return undefined;
-  return { ...of, event: isFound ? "found-again" : "amended", origin, channelOrderId: step.channelOrderId };
+  return { ...of, event: "amended", origin, channelOrderId: step.channelOrderId };
 }
 
 /** Shares what lines cost over the units that stand, step by step. */
@@ -119,7 +118,7 @@ class Shares {
   moved({ customer, lines }: StepChange, step: HistoryStep | undefined): Moved[] {
     if (step?.kind === "priced") return this.#price(customer, lines, step.form);
     const moved = lines.flatMap((line) => (line.units === 1 ? this.#came(customer, line) : this.#went(customer, line)));
-    if (step === undefined || (step.kind === "bought" && step.origin === "found")) return moved;
+    if (step === undefined) return moved;
     return [...moved, ...this.#shareAnew(customer, step.form)];
   }
 

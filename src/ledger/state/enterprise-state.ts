@@ -13,14 +13,12 @@ import type { LedgerContext } from "../context.ts";
 import { ReadTogether } from "../database/read-together.ts";
 import type { Sequence } from "../database/sequence.ts";
 import type { RejectionTables } from "../journal/rejections.ts";
-import type { WorkTables } from "../records/work.ts";
-import type { Difference, DriftClass } from "../../report/reconciliation/case.ts";
+import type { Difference } from "../../report/reconciliation/case.ts";
 import type { DifferenceCount, SeenDifference, StandingDifference } from "./differences.ts";
 import type { Unread } from "./unread-customers.ts";
 import { saidLinks } from "./said-links.ts";
 
 /** Customers that are woken in one transaction. */
-const wokenTogether = 200;
 
 /** What the platform showed of a customer with this link. */
 export interface ShownOfCustomer {
@@ -45,7 +43,6 @@ export class EnterpriseState {
   readonly #changes: ChangeTables;
   readonly #known: KnownTables;
   readonly #rejections: RejectionTables;
-  readonly #work: WorkTables;
   readonly #begins: ReadTogether<RecordKey, Begun>;
   /** Correlations that this process has seen confirmed. */
   readonly #confirmed = new Set<string>();
@@ -57,12 +54,10 @@ export class EnterpriseState {
       changes: ChangeTables;
       known: KnownTables;
       rejections: RejectionTables;
-      work: WorkTables;
     },
   ) {
     this.#context = context;
     this.#begins = new ReadTogether(context, (customer) => this.#begun(customer));
-    this.#work = tables.work;
     this.#rows = tables.rows;
     this.#changes = tables.changes;
     this.#known = tables.known;
@@ -248,19 +243,6 @@ export class EnterpriseState {
   /** What stands otherwise than it was left of a customer, and when whole readings showed it. */
   async seenDifferences(customer: RecordKey): Promise<SeenDifference[]> {
     return this.#context.read(() => this.#rows.differences.of(customer));
-  }
-
-  /** Customers of whom whole readings at least so long apart show something of these classes have work to do. */
-  async wakeDrifted(classes: readonly DriftClass[], ms: number): Promise<void> {
-    for (let after: RecordKey = { namespace: "", id: "" }; ;) {
-      const customers = this.#context.read(() => this.#rows.differences.lasting(classes, ms, after, wokenTogether));
-      const last = customers.at(-1);
-      if (last === undefined) return;
-      await this.#context.write(() => {
-        for (const customer of customers) this.#work.markPending({ customer });
-      });
-      after = last;
-    }
   }
 
   /** What stands otherwise than it was left, counted, and the first of it. */

@@ -17,10 +17,6 @@ export interface Held {
   /** Something was ever asked for. */
   asked: number;
   rejected: number;
-  /** Something was read back as missing, or as there though it had ended. */
-  drifted: number;
-  /** The account of a person was read back otherwise than it was left. */
-  otherwise: number;
   /** Somebody's row is in quarantine. */
   quarantined: number;
   /** What a person decided of it before the ledger was built anew is not known, and something is left to be made. */
@@ -58,10 +54,6 @@ function prepareStatements(database: Sqlite) {
          exists (select 1 from hold where state in ('asked', 'approved', 'rejected') and ${of}) as held,
          exists (select 1 from manual_request where ${of}) as asked,
          exists (select 1 from rejection where ${of}) as rejected,
-         exists (select 1 from difference where namespace = +@namespace and customer_id = +@id and ended_at is null
-           and class in ('missing', 'extra')) as drifted,
-         exists (select 1 from difference where namespace = +@namespace and customer_id = +@id and ended_at is null
-           and class = 'different' and level = 'staff') as otherwise,
          exists (select 1 from quarantine where state <> 'resolved') as quarantined,
          exists (select 1 from observation where ${of} and kind = '${rebuiltKind}' and to_at is null) as rebuilt,
          exists (select 1 from unread_customer where namespace = +@namespace and id = +@id and ended_at is null)

@@ -80,14 +80,6 @@ export interface Absences {
 /** Under which kind it is kept, as long as it stands, that a rebuild left something of a customer to be made. */
 export const rebuiltKind = "rebuilt";
 
-/** Something that was shown once: of an asset its id, of a product the purchase that it was of. */
-export interface EverShown {
-  kind: "asset" | "product" | "member";
-  subject: string;
-  assetId: string | null;
-  channelOrderId: string | null;
-}
-
 /** Something that was shown, as a row keeps it. */
 interface Thing {
   kind: string;
@@ -147,11 +139,6 @@ export class ObservationRows {
     return rows.map((row) => ({ customer: { namespace: row.namespace, id: row.id }, number: row.number }));
   }
 
-  /** What the enterprise that a customer is linked with was ever shown to have, the newest form last. */
-  everShown({ namespace, id }: RecordKey): EverShown[] {
-    return this.#statements.everShown.all({ namespace, id });
-  }
-
   #observe({ namespace, id }: RecordKey, { kind, subject, text }: Thing, at: string): void {
     const run = this.#statements;
     const hash = sha256(text);
@@ -206,14 +193,6 @@ const elsewhere = `select customer_namespace as namespace, customer_id as id, su
 /** In one piece: a row for each statement. */
 function prepareStatements(database: Sqlite) {
   return statements.onUse({
-    everShown: () =>
-      database.prepare<[RecordKey], EverShown>(
-        `select o.kind, o.subject, o.body ->> 'assetId' as assetId, o.body ->> 'channelOrderId' as channelOrderId
-          from observation o join link l on l.namespace = o.customer_namespace and l.customer_id = o.customer_id
-            and l.to_at is null and o.from_at >= l.from_at
-          where o.customer_namespace = +@namespace and o.customer_id = +@id and o.kind in ('asset', 'product', 'member')
-          order by o.from_at`,
-      ),
     anyOrder: () =>
       database.prepare(
         `select 1 from observation indexed by observation_of_order where kind = '${shownOrderKind}'

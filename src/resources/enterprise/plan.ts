@@ -19,7 +19,7 @@ import {
 } from "../../engine/plan/input.ts";
 import { consider } from "../../engine/plan/rejections.ts";
 import type { Earlier, ResourcePlan } from "../../engine/model/resource.ts";
-import { nothingRead, type ReadBack } from "../../engine/plan/drift.ts";
+import { nothingRead, type ReadBack } from "../../engine/plan/read-back.ts";
 
 /** What the enterprise stage looks at. */
 type Given = Pick<Prepared, "customer" | "desiredCustomer" | "customerInQuarantine" | "numbers" | "renumbered"> & {

@@ -14,15 +14,7 @@ import {
 } from "./model.ts";
 import type { Commitment, FixedNumber } from "../../engine/model/references.ts";
 import type { BoughtItem, RemovedItem } from "./payload.ts";
-import type {
-  LicenceOrder,
-  OrderBought,
-  OrderPriced,
-  OrderRemoved,
-  OrderStep,
-  PricedItem,
-  PlacedOrder,
-} from "./state/changes.ts";
+import type { LicenceOrder, OrderPriced, OrderRemoved, OrderStep, PricedItem, PlacedOrder } from "./state/changes.ts";
 import { compareBytes, isSameKey } from "../../engine/model/state-part.ts";
 
 /** What a standing is made from. */
@@ -79,13 +71,13 @@ export interface LineUnit {
   readonly number: string | undefined;
 }
 
-/** One product of one purchase in one unit was bought or found again (1), removed (-1), or priced (0). */
+/** One product of one purchase in one unit was bought (1), removed (-1), or priced (0). */
 export interface LineChange {
   unit: LineUnit;
   units: 1 | -1 | 0;
   /** As it stands since then, or stood until then. */
   product: StandingProduct;
-  /** The same as it stood before, where it was priced or found again. */
+  /** The same as it stood before, where it was priced. */
   previous: StandingProduct | undefined;
   /** The form of the order that it was bought from. */
   version: number;
@@ -130,7 +122,7 @@ export function foldOrder({ order, placing, forms, steps, numberOf }: OrderPast)
     if (step.kind === "removed") return step.items.flatMap((item) => fold.remove(item));
     if (step.kind === "priced") return step.items.flatMap((item) => fold.price(item));
     const form = formFor(step.customer, step.version);
-    return step.origin === "found" ? fold.standAgain(step) : fold.buy(form, step);
+    return fold.buy(form, step);
   };
   const { customer, version } = placing;
   const bought = foldOf(customer).buy(formFor(customer, version), { ...placing, items: undefined });
@@ -167,20 +159,13 @@ export function standingOf(
   return standing(customer ?? placed.customer);
 }
 
-/**
- * What stands once something of it went, costs something else, or is shown again after it had ended. What is not this
- * order's leaves it as it is.
- */
-export function standingAfter(
-  standing: OrderStanding,
-  change: OrderRemoved | OrderPriced | OrderBought,
-): OrderStanding {
+/** What stands once something of it went or costs something else. What is not this order's leaves it as it is. */
+export function standingAfter(standing: OrderStanding, change: OrderRemoved | OrderPriced): OrderStanding {
   const { order, customer } = standing;
   if (!isSameKey(change.order, order) || !isSameKey(change.customer, customer)) return standing;
   const fold = new CustomerFold(customer, undefined, () => undefined, standing);
   if (change.type === "order-removed") for (const item of change.items) fold.remove(item);
-  else if (change.type === "order-priced") for (const item of change.items) fold.price(item);
-  else fold.standAgain(change);
+  else for (const item of change.items) fold.price(item);
   return { ...standing, ...fold.standing() };
 }
 
@@ -309,37 +294,8 @@ class CustomerFold {
     else this.#units.set(key, { line, standing: { ...standing, products, packages } });
     const { products: _products, packages: _packages, ...ended } = standing;
     const at = number === null ? ended : { ...ended, number };
-    const changes = gone.map((item) => this.#change(line, -1, item));
-    for (const { product: item, version } of changes) this.#ended.push({ unit: at, standing: item, version });
-    return changes;
-  }
-
-  /** What had ended and is shown again stands as it was bought, under the number under which it is shown. */
-  standAgain({
-    channelOrderId,
-    version,
-    items,
-  }: Pick<Purchase, "channelOrderId" | "version"> & { items: readonly BoughtItem[] }): LineChange[] {
-    this.#versions.set(channelOrderId, version);
-    return items.flatMap((item) =>
-      item.products.flatMap((id): LineChange[] => {
-        const key = unitKey(item.instanceId, item.unit);
-        const at = this.#ended.findLastIndex(
-          ({ unit, standing }) =>
-            unitKey(unit.instanceId, unit.unit) === key &&
-            standing.product.id === id &&
-            standing.channelOrderId === channelOrderId,
-        );
-        const [ended] = at < 0 ? [] : this.#ended.splice(at, 1);
-        if (ended === undefined) return [];
-        const number = item.number ?? undefined;
-        const { standing, line } =
-          this.#units.get(key) ?? folded({ ...ended.unit, number, products: [], packages: [] });
-        const again: StandingProduct = { ...ended.standing, found: true };
-        this.#units.set(key, { line, standing: { ...standing, products: [...standing.products, again] } });
-        return [this.#change(line, 1, again, ended.standing)];
-      }),
-    );
+    for (const item of gone) this.#ended.push({ unit: at, standing: item });
+    return gone.map((item) => this.#change(line, -1, item));
   }
 
   price({ product, to }: PricedItem): LineChange[] {

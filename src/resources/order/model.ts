@@ -30,16 +30,12 @@ export interface StandingProduct extends Bought {
   product: FormProduct;
   /** The outermost package that brought it. */
   packageId: string | undefined;
-  /** It had ended, and the platform shows it again. */
-  found?: true;
 }
 
 /** A product that stands no more, where it stood. */
 export interface EndedProduct {
   unit: Omit<StandingUnit, "products" | "packages">;
   standing: StandingProduct;
-  /** The form of the order that it was bought from. */
-  version: number;
 }
 
 /** An outermost package with everything in it, as it was bought. Its products stand in the unit too. */

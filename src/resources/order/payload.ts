@@ -212,10 +212,6 @@ export const removedItem = z.object({
 });
 export type RemovedItem = z.infer<typeof removedItem>;
 
-/** What stood and the platform shows no more, in whose place this is bought; `products`: how many that were. */
-const goneItem = removedItem.extend({ products: z.int() });
-export type GoneItem = z.infer<typeof goneItem>;
-
 /** Whether licence passwords, which are secrets, stand in an order record. */
 export function holdsPasswords({ assets }: OrderRecord): boolean {
   return assets.some((asset) => productsInAsset(asset).some(({ passwords }) => passwords !== undefined));
@@ -247,12 +243,10 @@ export const amendmentSchemas = {
     /** How the order stood when this was planned: on another standing it is not sent. No part of what is done. */
     lastStep: z.int(),
     agreed: z.string().nullable(),
-    gone: z.array(goneItem).optional(),
   }),
   context: orderContext.extend({
     items: z.array(boughtItem),
     stood: z.array(z.string()),
-    gone: z.array(goneItem).optional(),
   }),
 };
 export type AmendmentShapes = ShapesOf<typeof amendmentSchemas>;

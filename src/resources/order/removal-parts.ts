@@ -16,9 +16,7 @@ import { policyOf, type Policies, type PolicyWord } from "../../engine/model/pol
 import { grouped } from "../../base/lists.ts";
 
 /** The policies by which something of an order is taken away. */
-export type EndingPolicy =
-  | `orders.${"ended" | "cancelled" | "deleted" | "replaced" | "assetChanged" | "moved"}`
-  | "drift.extra";
+export type EndingPolicy = `orders.${"ended" | "cancelled" | "deleted" | "replaced" | "assetChanged" | "moved"}`;
 
 /** What of an order is to be taken away, and by which policy: what removals are planned from. */
 export interface Endings {

@@ -75,12 +75,11 @@ export const state = {
   open,
 } satisfies StateStore<keyof typeof changes, OrderRows>;
 
-/** What stands of orders as a plan knows it, which learns only of what is gone or shown again, and of prices. */
+/** What stands of orders as a plan knows it, which learns only of what is gone, and of prices. */
 function standingsAfter(before: LoadedCustomer["standings"], changes: readonly StateChange[]): typeof before {
   let standings = before;
   for (const change of changes) {
-    const isShownAgain = change.type === "order-bought" && change.origin === "found";
-    if (change.type !== "order-removed" && change.type !== "order-priced" && !isShownAgain) continue;
+    if (change.type !== "order-removed" && change.type !== "order-priced") continue;
     const key = formatKey(change.order);
     const standing = standings?.get(key);
     if (standing === undefined || "lost" in standing) continue;

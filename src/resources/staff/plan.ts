@@ -25,8 +25,8 @@ export function plan(given: Prepared, earlier: Earlier, options: PlanOptions): R
   const unread = given.observed.unread?.people;
   if (unread !== undefined)
     return { records: "staff", operations: [], changes: [], blocks: peopleWaiting(given, unread) };
-  const found = membershipsOf(given, options.settings, options);
-  const edits = planEdits(given, options.settings, options);
+  const found = membershipsOf(given, options.settings);
+  const edits = planEdits(given, options.settings);
   const { memberships, drafts } = planAdditions(given, found, earlier.rejectedPart, options);
   const added = earlier.make(drafts);
   const edited = earlier.make(edits.drafts);
@@ -99,11 +99,7 @@ interface Candidate {
   entry: AddedPerson;
   /** The M1 that was rejected with this person and others in it. */
   together: string | undefined;
-  /** The platform showed an account of this person before. */
-  lost: boolean;
 }
-
-const lostReason = "the platform showed the account of each of them and shows it no more; another one is made";
 
 /** Adds everybody who is not there, at most 100 in one M1. Who cannot be added is blocked in `memberships`. */
 export function planAdditions(
@@ -127,16 +123,9 @@ export function planAdditions(
       passwordBlock(staff, settings, canSeal) ??
       alone;
     if (block !== undefined) memberships.set(key, { kind: "blocked", block });
-    else candidates.push({ staff, entry, together, lost: membership.lost === true });
+    else candidates.push({ staff, entry, together });
   }
-  const lost = batches(candidates.filter((one) => one.lost)).map((batch) => addition(customer, batch));
-  return {
-    memberships,
-    drafts: [
-      ...batches(candidates.filter((one) => !one.lost)).map((batch) => addition(customer, batch)),
-      ...lost.map((draft): Addition => ({ ...draft, reason: lostReason, policy: "drift.missing" })),
-    ],
-  };
+  return { memberships, drafts: batches(candidates).map((batch) => addition(customer, batch)) };
 }
 
 /** The M1 of one person whose account is gone, or why there is none. */

@@ -10,6 +10,7 @@ import { sqlOf } from "../../ledger/database/statements.ts";
 import { stored } from "../../ledger/database/damage.ts";
 import { desired } from "../../ledger/state/desired.ts";
 import type { LedgerRows } from "../../ledger/state/registry.ts";
+import { subjectOf } from "../../report/reconciliation/case.ts";
 import { leftProfile, type ClearProfile } from "./profile.ts";
 
 export interface StaffLinkTable {
@@ -130,6 +131,12 @@ declare module "../../engine/model/resource.ts" {
 declare module "../../engine/model/state.ts" {
   interface Known extends KnownStaffLinks {}
 }
+declare module "../../engine/plan/input.ts" {
+  interface CustomerInput {
+    /** People whose accounts readings showed otherwise than they were left, by key. */
+    changedAccounts?: ReadonlySet<string> | undefined;
+  }
+}
 
 const nothing: KnownStaffLinks = { staffLinks: new Map() };
 
@@ -150,6 +157,8 @@ export const state = {
   holds: {
     staff:
       "exists (select 1 from staff_link where to_at is null and customer_namespace = +@namespace and customer_id = +@id)",
+    changedAccounts: `exists (select 1 from difference where namespace = +@namespace and customer_id = +@id
+      and ended_at is null and class = 'different' and level = 'staff')`,
   },
   open,
 } satisfies StateStore<keyof typeof changes, StaffRows>;
@@ -202,7 +211,10 @@ function open(database: Sqlite, ledger: LedgerRows): StaffRows {
       );
       return keys.size === 0 ? {} : { staffLinks: new Map([...staffLinks].filter(([key]) => !keys.has(key))) };
     },
-    gather: (given) => withLogins(given, ledger),
+    gather: (given) => ({
+      ...withLogins(given, ledger),
+      ...(given.held["changedAccounts"] === 1 && { changedAccounts: changedAccounts(given, ledger) }),
+    }),
     writes: {
       "staff-linked": ({ staff, customer, enterpriseGlobalId, memberGlobalId, origin, profile }, at) => {
         end(staff, customer, null, at);
@@ -211,7 +223,7 @@ function open(database: Sqlite, ledger: LedgerRows): StaffRows {
       },
       "staff-unlinked": ({ staff, customer, operationId }, at) => end(staff, customer, operationId, at),
       "staff-edited": ({ staff, customer, profile }, at) => {
-        // M2 was accepted: what was shown otherwise has to be shown so anew before it is set again.
+        // M2 was accepted: what was shown otherwise is told of no more until a reading shows it so again.
         if (profile.unread !== undefined) ledger.differences.setAgain(customer, staff, at);
         sql.change("edit", [JSON.stringify(profile), staff.namespace, staff.id, customer.namespace, customer.id]);
       },
@@ -243,6 +255,12 @@ function open(database: Sqlite, ledger: LedgerRows): StaffRows {
       return left;
     },
   };
+}
+
+function changedAccounts({ customer, staff }: Gathered, { differences }: LedgerRows): ReadonlySet<string> {
+  const found = differences.of(customer).filter((one) => one.level === "staff" && one.class === "different");
+  const subjects = new Set(found.map(({ subject }) => subject));
+  return new Set(staff.flatMap(({ key }) => (subjects.has(subjectOf({ staff: key })) ? [formatKey(key)] : [])));
 }
 
 /**
