@@ -277,7 +277,7 @@ export class Snapshot {
   /** M7 of each of these assets that the platform shows (M6 ∪ E8), in their order; without numbers of all. */
   async *contents(enterpriseGlobalId: string, numbers?: Iterable<string>): AsyncIterable<AssetReading> {
     const assets = await this.allAssets(enterpriseGlobalId);
-    yield* this.severalAtOnce(found(assets, numbers), async (asset) => ({
+    yield* this.#severalAtOnce(found(assets, numbers), async (asset) => ({
       asset,
       ...(await this.#contents(enterpriseGlobalId, asset.assetId)),
     }));
@@ -292,14 +292,14 @@ export class Snapshot {
     numbers?: Iterable<string>,
   ): AsyncGenerator<AssetReading | "gone", void, void> {
     const assets = await this.allAssets(enterpriseGlobalId);
-    yield* this.severalAtOnce(found(assets, numbers), async (asset) => {
+    yield* this.#severalAtOnce(found(assets, numbers), async (asset) => {
       const contents = await this.contentsById(enterpriseGlobalId, asset.assetId);
       return contents === "gone" ? contents : { asset, ...contents };
     });
   }
 
   /** What `read` gives of each of these, in their order, as many at once as the member-center takes calls. */
-  severalAtOnce<Item, Value>(items: Iterable<Item>, read: (item: Item) => Promise<Value>): AsyncIterable<Value> {
+  #severalAtOnce<Item, Value>(items: Iterable<Item>, read: (item: Item) => Promise<Value>): AsyncIterable<Value> {
     return inOrder(items, this.#platform.state().memberCenter.callsAtOnce, read);
   }
 

@@ -27,14 +27,14 @@ import { endingsOf, removedWithoutCall, wholeUnit, type EndingPolicy } from "./r
 import { passwordsWiped } from "../../engine/model/state-parts.ts";
 
 /** A placed order with what stands of it and what the CRM says of it now. */
-export interface Placed {
+interface Placed {
   order: OrderWithTree;
   placed: PlacedOrder;
   standing: OrderStanding;
 }
 
 /** What an amendment is planned from. */
-export interface AmendmentGiven {
+interface AmendmentGiven {
   known: Pick<Known, "assignments" | "numbers">;
   staff: LoadedCustomer["staff"];
   sealed?: ReadonlySet<string> | undefined;
