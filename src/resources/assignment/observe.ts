@@ -2,7 +2,7 @@ import { formatKey } from "../../crm/keys.ts";
 import type { ShownPerson } from "../../engine/model/resource.ts";
 import type { Reads, LoadedCustomer } from "../../engine/plan/input.ts";
 import { numbersOfInstance, unitsNamed } from "../order/index.ts";
-import { nothingRead, type ReadBack } from "../../engine/plan/read-back.ts";
+import { nothingRead, type ReadBack } from "../../engine/plan/records.ts";
 
 /** M5 and M6 are read if somebody holds an asset by our doing and is no person of the customer any more, or the asset was removed. */
 export function reads({ known, staff, ended = [] }: LoadedCustomer): Reads {

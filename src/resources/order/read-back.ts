@@ -17,7 +17,7 @@ import {
 import type { PlannedProduct } from "./records.ts";
 import { isForm, isRowOf, observedTerms, type Limits } from "./terms.ts";
 import { removedFrom, removedWithoutCall, wholeUnit } from "./removal-parts.ts";
-import type { ReadBack } from "../../engine/plan/read-back.ts";
+import type { ReadBack } from "../../engine/plan/records.ts";
 
 /** What M7 always tells two forms of a product apart by. */
 const observable = new Set(["nodes", "gmsPid", "appKey"]);
