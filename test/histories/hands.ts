@@ -2,7 +2,7 @@ import { identifierOf } from "../../src/sandbox/answers.ts";
 import type { SimulatedServices } from "../simulation/services.ts";
 import type { Draws } from "../simulation/timeline.ts";
 
-/** What somebody did on the platform past every call, and the kind of difference that readings show of it. */
+/** What somebody did on the platform past every call, and what readings show no more; of an account its login. */
 interface HandDone {
   what: string;
   missing?: { level: "product" | "assignment" | "staff"; subject: string };
@@ -57,12 +57,15 @@ export const handWorks: Record<string, HandWork> = {
   },
   "deletes an account": (services, draws) => {
     const found = draws.pick(
-      rowsIn<{ id: number }>(services, "SELECT id FROM staff WHERE deleted = 0 AND role = 'added' ORDER BY id"),
+      rowsIn<{ id: number; login: string }>(
+        services,
+        "SELECT id, user_name AS login FROM staff WHERE deleted = 0 AND role = 'added' ORDER BY id",
+      ),
     );
     if (found === undefined) return undefined;
     const memberGlobalId = identifierOf("member", found.id);
     services.hand({ action: "delete-person", memberGlobalId });
-    return { what: memberGlobalId, missing: { level: "staff", subject: "" } };
+    return { what: memberGlobalId, missing: { level: "staff", subject: found.login } };
   },
   "makes an account": (services, draws) => {
     const found = draws.pick(rowsIn<{ id: number }>(services, "SELECT id FROM enterprises ORDER BY id"));

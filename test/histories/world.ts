@@ -11,6 +11,7 @@ import { differences, shownProducts } from "./checker.ts";
 import { enabled, newCustomer, newOrder, newPerson, turns } from "./edits.ts";
 import { handWorks } from "./hands.ts";
 import { Life, whose } from "./life.ts";
+import { loginOf } from "./model.ts";
 import { growing, hour, movesOf, otherSettings, shrinking } from "./moves.ts";
 import { wrongStatements } from "./statements.ts";
 import { giveRest, troubles } from "./troubles.ts";
@@ -309,7 +310,11 @@ class History {
       const done = work?.(life.services, draws);
       if (done === undefined) continue;
       life.note(`by hand: ${name}: ${done.what}`);
-      missing.push(done.missing);
+      const person = life.crm.people.find((one) => !one.gone && loginOf(one) === done.missing?.subject);
+      const isAccount = done.missing?.level === "staff";
+      // The account of a person who left is wanted by nobody.
+      if (!isAccount) missing.push(done.missing);
+      else missing.push(person && { level: "staff", subject: `of crm/${person.id}` });
     }
     life.forms.add(shownProducts(life.services));
     life.holdings.forget();
