@@ -534,13 +534,9 @@ create index customer_reading_by_time on customer_reading (seen_at);
 -- What the platform shows otherwise than it was left.
 create table difference (namespace text not null, customer_id text not null, level text not null, subject text not
   null, class text not null check (class in ('missing', 'extra', 'different', 'in-transit', 'not-observable')),
-  first_seen text not null, last_seen text not null, detail text not null, ended_at text, primary key (namespace,
+  first_seen text not null, detail text not null, ended_at text, primary key (namespace,
   customer_id, level, subject, class, first_seen)) strict, without rowid;
 create index difference_ended on difference (ended_at) where ended_at is not null;
--- What is only told of is looked at once the platform shows it no more.
-create trigger difference_looked_at after update of ended_at on difference when old.ended_at is null and new.ended_at
-  is not null begin update record set pending = 1 where customer_namespace = new.namespace and customer_id =
-  new.customer_id and pending = 0 and deferred_code = 'policy.reported' and state <> 'quarantined'; end;
 create unique index difference_live on difference (namespace, customer_id, level, subject, class) where ended_at is
   null;
 

@@ -48,10 +48,8 @@ async function unwantedHolds(
   const changed = ofUndo.filter((hold) => hold.changed);
   if (!isBelieved || plan.waits === true || observed.unread !== undefined) return { changed, unwanted: [] };
   const standing = await decisions.standing({ customer, ofUndo: false });
-  // A rejection stays while a setting only hides the change. It ends when the CRM or the platform reverts the change.
-  const ending = standing.filter(
-    ({ state, policy, changed: isOther }) => state !== "rejected" || isOther || policy?.startsWith("drift.") === true,
-  );
+  // A rejection outlives a setting that only hides the change, until the CRM or the platform reverts the change.
+  const ending = standing.filter(({ state, changed: isOther }) => state !== "rejected" || isOther);
   return { changed, unwanted: unwantedIn(ending, of) };
 }
 

@@ -13,7 +13,6 @@ import {
   type LoadedCustomer,
   type Observed,
   type Unread,
-  type PlanOptions,
   correlationFor,
   customerNumbers,
   readsOf,
@@ -51,8 +50,7 @@ export interface CustomersAwaited {
   reason: string;
 }
 
-type SnapshotDependencies = Pick<EngineDependencies, "ledger" | "settings" | "policies" | "clock" | "settle"> &
-  Pick<PlanOptions, "repairs">;
+type SnapshotDependencies = Pick<EngineDependencies, "ledger" | "settings" | "policies" | "clock" | "settle">;
 
 interface SnapshotOptions {
   thorough: boolean;
@@ -101,11 +99,7 @@ export class CustomerSnapshot {
     if (link === undefined) return awaited;
     // If an operation made it old, it is read again even if the plan no longer needs it.
     if (needs.people || this.#staffRead) await this.#reading("people", () => this.#readStaff(knows, link, needs));
-    if (contents !== undefined)
-      await this.#reading("contents", async () => {
-        await this.#readContents(knows, link, contents);
-        await this.#lookForGone(link, contents, loaded);
-      });
+    if (contents !== undefined) await this.#reading("contents", () => this.#readContents(knows, link, contents));
     return awaited;
   }
 
@@ -214,26 +208,6 @@ export class CustomerSnapshot {
     this.#absenceAgain = again;
   }
 
-  /** Reads M7 by id for assets in no list. Only M7 proves that an asset does not exist. */
-  async #lookForGone(
-    { enterpriseGlobalId }: Link,
-    numbers: ReadonlySet<string> | "all",
-    { drift }: LoadedCustomer,
-  ): Promise<void> {
-    if (drift === undefined || numbers === "all" || this.#observed.goneAssets !== undefined) return;
-    const { contents } = this.#observed;
-    const hidden = [...numbers].flatMap((number) => {
-      const assetId = drift.assets.get(number);
-      return assetId === undefined || contents?.has(number) === true ? [] : [{ number, assetId }];
-    });
-    const gone = new Set<string>();
-    const looked = this.#snapshot.severalAtOnce(hidden, async ({ number, assetId }) => {
-      if ((await this.#snapshot.contentsById(enterpriseGlobalId, assetId)) === "gone") gone.add(number);
-    });
-    for await (const _ of looked) continue;
-    this.#observed.goneAssets = gone;
-  }
-
   unclear(orders: Observed["unclearOrders"]): void {
     this.#observed.unclearOrders = orders;
   }
@@ -255,7 +229,6 @@ export class CustomerSnapshot {
         assets: undefined,
         loans: undefined,
         contents: undefined,
-        goneAssets: undefined,
         allContents: undefined,
         gone: undefined,
       });

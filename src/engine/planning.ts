@@ -10,7 +10,6 @@ import type { RecordKey } from "../crm/model.ts";
 import type { StateChange } from "./model/state.ts";
 import type { Block } from "./plan/records.ts";
 import { type PlanOptions, type LoadedCustomer, prepare } from "./plan/input.ts";
-import type { RepairSettings } from "./plan/drift.ts";
 import { decidedOn, takingsOf } from "./plan/gated.ts";
 import type { Taking } from "./plan/limits.ts";
 import { planCustomer, type CustomerPlan } from "./plan/plan.ts";
@@ -53,7 +52,6 @@ export class CustomerPlanning implements Planner {
   readonly #seeking: readonly Seeking[];
   readonly #options: Pick<PlanOptions, "takingBlocked"> & { signal: AbortSignal | undefined };
 
-  readonly #repairs: RepairSettings;
   #noted: readonly unknown[] = [];
   readonly #contradicted = new Set<AssumptionId>();
 
@@ -72,9 +70,8 @@ export class CustomerPlanning implements Planner {
     this.#knows = knows;
     this.#options = options;
     const snapshot = deps.reader.of(knows.customer, options.signal);
-    this.#repairs = { settleMs: deps.settle.timeMs };
     const { thorough, whole = false } = options;
-    this.snapshot = new CustomerSnapshot({ ...deps, repairs: this.#repairs }, snapshot, { thorough, whole });
+    this.snapshot = new CustomerSnapshot(deps, snapshot, { thorough, whole });
     this.#seeking =
       options.seek === undefined
         ? handedIn().resources.flatMap(({ seek }) => seek?.(deps, snapshot, { whole }) ?? [])
@@ -127,7 +124,6 @@ export class CustomerPlanning implements Planner {
         canSeal: ledger.private.canSeal,
         takingBlocked: this.#options.takingBlocked,
         contradicted: ledger.assumptions.contradictions,
-        repairs: this.#repairs,
         tried,
         rejected,
       },

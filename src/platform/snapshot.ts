@@ -249,7 +249,7 @@ export class Snapshot {
 
   async *contents(enterpriseGlobalId: string, numbers?: Iterable<string>): AsyncIterable<AssetReading> {
     const assets = await this.allAssets(enterpriseGlobalId);
-    yield* this.severalAtOnce(found(assets, numbers), async (asset) => ({
+    yield* this.#severalAtOnce(found(assets, numbers), async (asset) => ({
       asset,
       ...(await this.#contents(enterpriseGlobalId, asset.assetId)),
     }));
@@ -261,14 +261,14 @@ export class Snapshot {
     numbers?: Iterable<string>,
   ): AsyncGenerator<AssetReading | "gone", void, void> {
     const assets = await this.allAssets(enterpriseGlobalId);
-    yield* this.severalAtOnce(found(assets, numbers), async (asset) => {
+    yield* this.#severalAtOnce(found(assets, numbers), async (asset) => {
       const contents = await this.contentsById(enterpriseGlobalId, asset.assetId);
       return contents === "gone" ? contents : { asset, ...contents };
     });
   }
 
-  /** In the order of the items, at most `callsAtOnce` of the member-center at a time. */
-  severalAtOnce<Item, Value>(items: Iterable<Item>, read: (item: Item) => Promise<Value>): AsyncIterable<Value> {
+  /** What `read` gives of each of these, in their order, as many at once as the member-center takes calls. */
+  #severalAtOnce<Item, Value>(items: Iterable<Item>, read: (item: Item) => Promise<Value>): AsyncIterable<Value> {
     return inOrder(items, this.#platform.state().memberCenter.callsAtOnce, read);
   }
 

@@ -41,6 +41,9 @@ const byCode: Record<string, string> = {
   "asset.readings-disagree":
     "nothing: the next run reads both lists again. If they still disagree, ask the provider of the member-center who " +
     "has the licence",
+  "asset.taken-away":
+    "if the person must have the licence, assign it on the platform; if not, end the assignment in the CRM. Or end the " +
+    "assignment in the CRM, run, and add it again: crm-sync then gives the licence",
   "assumption.contradicted":
     "ask the provider of the service what is true, and correct the setting of ROW (docs/reference/assumptions.md). Then " +
     "`crm-sync assumptions accept ROW --reason TEXT`",
@@ -142,9 +145,6 @@ const byCode: Record<string, string> = {
   "order.not-shown":
     "look on the pages of the platform for the asset or product in the reason, and remove it there if it exists: " +
     "crm-sync deletes only what M6, E8 and M7 show. The next run checks again",
-  "order.not-repaired":
-    "if the customer must have it, restore or order it on the platform, then crm-sync resolve RECORD --done --reason " +
-    "TEXT. If it was removed on purpose, remove it from the order in the CRM",
   "order.overlap": itself,
   "order.placed-already": "EXPLAIN shows for which customer the order was placed",
   "order.placed-before-restore":
@@ -218,8 +218,8 @@ const byCode: Record<string, string> = {
   "staff.member-taken": keepOne,
   "staff.not-read": itself,
   "staff.not-shown":
-    "find out on the platform whether somebody deleted the account. If crm-sync must make a new account, set " +
-    "policies.drift.missing to ask",
+    "find out on the platform whether somebody deleted the account. If the person must have one, make it there as the " +
+    "CRM has it, with its licences, then crm-sync resolve RECORD --done --reason TEXT",
   "staff.other-ending": "give the person in the CRM, or the account on the platform, another name",
   "staff.protected": "give the person another account name in the CRM or in the mapping",
   "staff.erased":
@@ -244,8 +244,8 @@ const byCode: Record<string, string> = {
     "the account",
   "staff.still-used": keepOne,
   "staff.would-set-back":
-    "set policies.drift.different to ask or apply, or give the person in the CRM the value of the platform. Or ask " +
-    "the provider of the service: if M2 keeps omitted fields, set assumptions.leftOutStaffFields: kept (A41)",
+    "set the value of the CRM on the platform, or give the person in the CRM the value of the platform. Or ask the " +
+    "provider of the service: if M2 keeps omitted fields, set assumptions.leftOutStaffFields: kept (A41)",
   "staff.would-clear":
     "give the person in the CRM the value of the platform, or clear it on the platform. Or ask the provider of the " +
     "service: if M2 keeps omitted fields, set assumptions.leftOutStaffFields: kept (A41)",

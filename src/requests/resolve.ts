@@ -6,7 +6,7 @@ import { isShown } from "../engine/evidence.ts";
 import type { OrderWithTree } from "../engine/model/desired.ts";
 import type { StateChange } from "../engine/model/state.ts";
 import { customerNumbers, type LoadedCustomer } from "../engine/plan/input.ts";
-import { nothingRead, type ReadBack } from "../engine/plan/drift.ts";
+import { nothingRead, type ReadBack } from "../engine/plan/records.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import { underRunLock, type Application } from "../operate/application.ts";
 import { SnapshotReader, type AssetReading, type Snapshot } from "../platform/snapshot.ts";
@@ -52,7 +52,7 @@ export async function resolveByHand(
     const customer = await requireResolvable(ledger, note.subject, subject);
     // Finished records are loaded without their form. The next run looks at all of it again.
     await ledger.records.markPending({ customer });
-    const loaded = ledger.state.load(customer);
+    const loaded = await withStanding(ledger, ledger.state.load(customer), note.subject);
     const bodyHash = requireWork(loaded, note.subject, subject);
     const { by, reason } = note;
     await ledger.state.record(customer, [], { kind: "done-by-hand", subject, body: { bodyHash, by, reason } });
@@ -141,6 +141,17 @@ async function requireOpen(
   );
 }
 
+/** With what stands of an order that is as the CRM wants it, if readings have shown anything otherwise. */
+async function withStanding({ state }: Ledger, loaded: LoadedCustomer, of: RecordSubject): Promise<LoadedCustomer> {
+  const { customer, standings } = loaded;
+  const name = formatKey(of.key);
+  if (of.stream !== "orders" || standings?.has(name) === true) return loaded;
+  if ((await state.seenDifferences(customer)).length === 0) return loaded;
+  const standing = await state.readTogether((rows) => rows.order.standing(customer, of.key));
+  return standing === undefined ? loaded : { ...loaded, standings: new Map(standings).set(name, standing) };
+}
+
+/** Hash of the record's form, where there is anything that a person could have done for it. */
 function requireWork(loaded: LoadedCustomer, of: RecordSubject, subject: string): string {
   const { known } = loaded;
   const isSame = (item: { key: RecordKey }): boolean => formatKey(item.key) === formatKey(of.key);

@@ -136,9 +136,9 @@ it("what a plan learns of an order that stands is what the ledger would give it"
 it("what was read back otherwise is known of a customer without orders too", async () => {
   const world = await LedgerWorld.open();
   await world.read("customers", [{ customers: customerRecord("C1") }]);
-  expect(world.ledger.state.load(customer).drift).toBeUndefined();
-  const different = { level: "staff", subject: "staff:crm/S1", class: "different", detail: "name" } as const;
+  expect(world.ledger.state.load(customer).changedAccounts).toBeUndefined();
+  const different = { level: "staff", subject: "of crm/S1", class: "different", detail: "name" } as const;
   const seenAt = new Date(world.now).toISOString();
   await world.ledger.state.keepDifferences([{ customer, seenAt, differences: [different] }]);
-  expect(world.ledger.state.load(customer).drift).toBeDefined();
+  expect(world.ledger.state.load(customer).changedAccounts).toBeDefined();
 });

@@ -32,7 +32,7 @@ describe("random histories of a CRM, with runs, kills and lost answers between t
   it.each([
     [503, "a hold ends with the seat that it was about, also where a later attempt finds the seat gone"],
     [699, "lines under new ids that a person believes are bought"],
-    [3208, "what is to be repaired is looked at again where M5 gave nothing"],
+    [3208, "what somebody took away by hand is told of, and nothing is sent because of it"],
     [3941, "nothing is taken in of a file that its marker is not of"],
   ])("seed %i: %s", async (seed) => {
     expect((await live(seed, folder.path)).wrong).toEqual([]);

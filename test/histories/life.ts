@@ -28,8 +28,7 @@ const mostLastRuns = 12;
 /** So many runs in a row that write nothing and leave nothing open end a history. */
 const quietRuns = 2;
 export const whose = { by: "tester", reason: "to see what happens" };
-/** What is taken from the platform by hand is made good. */
-const repairing = policySettingsSchema.parse({ drift: { missing: "apply" } });
+const standardPolicies = policySettingsSchema.parse(undefined);
 
 /** A CRM, the platform and the program that makes them agree, with what is watched of them at every moment. */
 export class Life {
@@ -98,7 +97,7 @@ export class Life {
       concurrency: draws.whole(1, 2),
       callsAtOnce: draws.whole(1, 2),
       jobs: 1,
-      policies: isAlwaysAsked ? askingAlways : repairing,
+      policies: isAlwaysAsked ? askingAlways : standardPolicies,
       limits: limitsOf(this.moves),
     };
     this.source = new CrmSource({

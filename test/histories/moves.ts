@@ -75,7 +75,6 @@ const removing = ["ended", "cancelled", "deleted", "replaced", "assetChanged", "
 export const askingAlways = policySettingsSchema.parse({
   orders: Object.fromEntries(removing.map((name) => [name, "ask"])),
   assignments: { revoked: "ask" },
-  drift: { missing: "apply" },
 });
 
 /** Other policies and limits. */
@@ -89,7 +88,6 @@ export function otherSettings(
     policies: policySettingsSchema.parse({
       orders: Object.fromEntries(removing.map((name) => [name, word()])),
       assignments: { revoked: word() },
-      drift: { missing: "apply" },
       approvalsNeeded: draws.whole(1, 3),
     }),
     limits: limitsOf(chosen, {

@@ -5,13 +5,14 @@ import { needsOf } from "../../src/engine/plan/needs-of-operations.ts";
 import type { RunRequest } from "../../src/engine/run/request.ts";
 import type { UndoSummary } from "../../src/engine/run/undo-run.ts";
 import { emptyLedger } from "../simulation/simulate.ts";
+import { rowsOf } from "../support/world/start.ts";
 import { Backups, type Restores } from "./backups.ts";
 import { differences, shownProducts } from "./checker.ts";
 import { enabled, newCustomer, newOrder, newPerson, turns } from "./edits.ts";
-import { handWorks, madeByHand } from "./hands.ts";
+import { handWorks } from "./hands.ts";
 import { Life, whose } from "./life.ts";
+import { loginOf } from "./model.ts";
 import { growing, hour, movesOf, otherSettings, shrinking } from "./moves.ts";
-import { nameByStanding } from "./seats.ts";
 import { wrongStatements } from "./statements.ts";
 import { giveRest, troubles } from "./troubles.ts";
 
@@ -62,6 +63,8 @@ class History {
   readonly #life: Life;
   readonly #backups: Backups;
   readonly #restoring: Restores | undefined;
+  /** The platform holds what somebody did by hand, and not what the CRM says. */
+  #isChangedByHand = false;
 
   constructor(seed: number, folder: string, edits: typeof enabled, restoring: Restores | undefined) {
     this.#life = new Life(seed, folder, edits, restoring === undefined ? movesOf(seed) : new Set());
@@ -96,7 +99,7 @@ class History {
     if (life.moves.has("service down")) await this.#oneDown();
     // What was brought back by reading was not bought by this ledger: where it goes, people see to it.
     if (life.seed % 3 === 1 && this.#restoring === undefined && life.moves.size === 0) await this.#workByHand();
-    if (this.#backups.waiting() === 0)
+    if (this.#backups.waiting() === 0 && !this.#isChangedByHand)
       for (const text of differences(life.crm, life.services)) if (!this.#backups.isLeft(text)) life.wrong.push(text);
     life.wrong.push(...wrongStatements(life.path));
     if (life.moves.size > 0) life.wrong.push(...life.questions.left());
@@ -293,24 +296,30 @@ class History {
   }
 
   /**
-   * Somebody works on the platform itself, where it holds what the CRM says; readings show it for long enough, and a
-   * program that may die makes it good.
+   * Somebody works on the platform itself, where it holds what the CRM says. The program, which may die meanwhile, sends
+   * nothing because of it, and tells of all that is missing.
    */
   async #workByHand(): Promise<void> {
     const life = this.#life;
     const draws = life.draws;
     if (life.wrong.length > 0 || differences(life.crm, life.services).length > 0) return;
-    // What is bought again has a number of its own, which goes on from no earlier line.
-    for (const person of life.crm.people) nameByStanding(life.crm, person);
     await life.readBack();
+    const missing: NonNullable<ReturnType<(typeof handWorks)[string]>>["missing"][] = [];
     for (let left = draws.whole(1, 3); left > 0; left -= 1) {
       const [name, work] = draws.pick(Object.entries(handWorks)) ?? ["", undefined];
       const done = work?.(life.services, draws);
-      if (done !== undefined) life.note(`by hand: ${name}: ${done}`);
+      if (done === undefined) continue;
+      life.note(`by hand: ${name}: ${done.what}`);
+      const person = life.crm.people.find((one) => !one.gone && loginOf(one) === done.missing?.subject);
+      const isAccount = done.missing?.level === "staff";
+      // The account of a person who left is wanted by nobody.
+      if (!isAccount) missing.push(done.missing);
+      else missing.push(person && { level: "staff", subject: `of crm/${person.id}` });
     }
     life.forms.add(shownProducts(life.services));
     life.holdings.forget();
-    const strangers = madeByHand(life.services);
+    this.#isChangedByHand = missing.length > 0;
+    const writes = life.services.writingCalls;
     for (const _ of [1, 2]) {
       await life.readBack();
       await life.timeline.pass(life.configuration.settle.timeMs + 1_000);
@@ -321,8 +330,16 @@ class History {
     await life.oneRun(draws.chance(0.5) ? draws.whole(1, 80) : undefined);
     life.services.faultRate = 0;
     await life.lastRuns();
-    const left = madeByHand(life.services);
-    if (left !== strangers) life.wrong.push(`${strangers - left} accounts that somebody made by hand are gone`);
+    await life.readBack();
+    if (life.services.writingCalls !== writes)
+      life.wrong.push("something was sent because of what somebody did by hand");
+    const told = rowsOf<{ level: string; subject: string }>(
+      life.path,
+      "select level, subject from difference where class = 'missing' and ended_at is null",
+    );
+    for (const one of missing)
+      if (one !== undefined && !told.some((row) => row.level === one.level && row.subject.includes(one.subject)))
+        life.wrong.push(`nothing tells that ${one.level} ${one.subject} is missing`);
   }
 
   close(): void {

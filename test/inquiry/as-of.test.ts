@@ -38,7 +38,7 @@ const asFarAsKnown: Readonly<Record<string, readonly string[]>> = {
   operation: ["evidence", "settle_after", "context", "approved"],
   observation: ["seen_at"],
   observation_read: ["shown_hash"],
-  difference: ["last_seen", "detail"],
+  difference: ["detail"],
   placed_order: ["products", "agreed_hash", "agreed_version"],
   asset_number: ["unit"],
   staff_link: ["profile"],

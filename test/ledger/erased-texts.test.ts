@@ -50,7 +50,7 @@ it("looks through every column that holds words of others, in rows of the custom
   ledger.close();
   const database = sqlite(path);
   const differ = (customer: string): string =>
-    `insert into difference values ('crm', '${customer}', 'staff', 's', 'extra', '1', '1', 'Ann Example is shown', null)`;
+    `insert into difference values ('crm', '${customer}', 'staff', 's', 'extra', '1', 'Ann Example is shown', null)`;
   database.exec(`${differ("C1")}; ${differ("C2")};
     insert into alert values ('k', '1', '{"summary":"Ann Example and Li","Li":1}', null);
     insert into moved_order values ('crm', 'O', 'crm', 'C1', '1', null, 'Li said so')`);

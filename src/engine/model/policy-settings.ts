@@ -7,9 +7,7 @@ const toldOnly = "no call does it, so it can only be told: write report or ignor
 const rule = (standard: PolicyWord, what: string) => z.enum(policyWords).default(standard).describe(what);
 const told = (what: string) => z.enum(toldWords, toldOnly).default("report").describe(what);
 
-const repairWords = ["ignore", "report", "ask", "apply"] as const;
-const repaired = (what: string) => z.enum(repairWords).default("report").describe(what);
-
+/** The policy of each kind of change: `policies` in the composed configuration. */
 export const policySettingsSchema = z
   .strictObject({
     enterprises: z
@@ -69,27 +67,6 @@ export const policySettingsSchema = z
       .strictObject({ lent: rule("ask", "Locks that the CRM wants lent (M10).") })
       .prefault({})
       .describe("Locks that are lent, as the CRM wants it."),
-    drift: z
-      .strictObject({
-        missing: repaired(
-          "Licences, people and assignments in the ledger that the platform no longer shows: bought, added or " +
-            "given again. " +
-            "A purchase always waits for a person.",
-        ),
-        extra: repaired(
-          "Products of our own purchases that the ledger has ended and the platform still shows: removed " +
-            "again, under " +
-            "the limits. Products that others made stay.",
-        ),
-        different: repaired(
-          "Differences between the platform and the ledger: name, note, mobile number and department of " +
-            "a person are set again (M2). Other products, terms and holders are reported and stay; the fields of " +
-            "E4 are " +
-            "shown by nothing.",
-        ),
-      })
-      .prefault({})
-      .describe("What `verify` finds otherwise than it should be."),
     approvalsNeeded: z
       .int()
       .min(1)

@@ -17,27 +17,15 @@ export type Policies = {
   readonly assignments: Words<"revoked">;
   readonly locks: Words<"locked" | "unlocked">;
   readonly loans: Words<"lent">;
-  readonly drift: Words<"missing" | "extra" | "different">;
+  /** How many different operations under a policy must be approved before `apply-after-approvals` becomes `apply`. */
   readonly approvalsNeeded: number;
 };
 
-export type PolicyName =
-  | {
-      [Area in keyof Policies]: Policies[Area] extends Words<infer Name> ? `${Area}.${Name}` : never;
-    }[keyof Policies]
-  | typeof unproven;
-
-/** An order that the platform does not show may still exist. Only a person decides to buy it again. */
-export const unproven = "drift.unproven";
-
-export function policyText(name: PolicyName, word: PolicyWord): string {
-  return name === unproven
-    ? "an order that the platform does not show is placed again only if a person decides so"
-    : `policies.${name} is ${word}`;
-}
+export type PolicyName = {
+  [Area in keyof Policies]: Policies[Area] extends Words<infer Name> ? `${Area}.${Name}` : never;
+}[keyof Policies];
 
 export function policyOf(policies: Policies, name: PolicyName): PolicyWord {
-  if (name === unproven) return "ask";
   const [area = "", kind = ""] = name.split(".");
   const words: Readonly<Record<string, Readonly<Record<string, PolicyWord>> | number>> = policies;
   const own = words[area];

@@ -37,8 +37,7 @@ import type { Requested, RequestShapes, Verdict, RequestIn, RequestOf } from "./
 import type { Known, StateChange } from "./state.ts";
 import type { StatePart } from "./state-part.ts";
 import type { TakenThing } from "./taking.ts";
-import type { Block, BlockedRecord } from "../plan/records.ts";
-import type { ReadBack } from "../plan/drift.ts";
+import type { Block, BlockedRecord, ReadBack } from "../plan/records.ts";
 import type { ExplainFacts, ResourceEvent } from "../../report/explain.ts";
 import type { Comparison, CustomerCase, ReconciliationView } from "../../report/reconciliation/case.ts";
 

@@ -18,7 +18,6 @@ export function factsOf(input: LoadedCustomer & Partial<Pick<CustomerInput, "obs
   for (const { of, about, wanted, askedAt } of known.requests)
     facts.push([`request ${of} ${about}`, [wanted, askedAt]]);
   for (const [number, reading] of observed?.contents ?? []) facts.push([`contents ${number}`, contentsFact(reading)]);
-  for (const number of observed?.goneAssets ?? []) facts.push([`contents ${number}`, "gone"]);
   return Object.fromEntries(facts.map(([name, fact]) => [name, hashOf(fact)]));
 }
 

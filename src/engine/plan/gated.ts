@@ -6,7 +6,6 @@ import { freedBy, grantedBy, needsApproval, removedBy } from "../model/registry.
 import type { Known } from "../model/state.ts";
 import { policyOf, type Policies } from "../model/policy.ts";
 import { isTaking, removesOf, removesNoMore, removesSomething, type Removes } from "../model/taking.ts";
-import { turnedBefore } from "./drift.ts";
 import type { LoadedCustomer } from "./input.ts";
 import type { Taking } from "./limits.ts";
 
@@ -40,14 +39,14 @@ export function withoutReplacedSeats(
 
 const mostFlips = 5;
 
-type Judged = Pick<LoadedCustomer, "desiredCustomer" | "orders" | "staff" | "rebuilt" | "drift">;
+type Judged = Pick<LoadedCustomer, "desiredCustomer" | "orders" | "staff" | "rebuilt">;
 
 /** The operations that a limit or a policy may hold. The run judges them first. */
 export function takingsOf(policies: Policies, records: Judged, operations: readonly Operation[]): Taking[] {
   const told = flipsOf(records);
   return operations.flatMap((operation) => {
     const { customer, hash, kind, subject, policy, weight, reason } = operation;
-    const flips = flipsText(operation, told, records.drift);
+    const flips = flipsText(operation, told);
     const rebuilt = records.rebuilt === true && makes(operation);
     const alone = needsApproval(operation);
     const word = policy === undefined ? undefined : policyOf(policies, policy);
@@ -62,13 +61,8 @@ export function takingsOf(policies: Policies, records: Judged, operations: reado
   });
 }
 
-/** A CRM request flaps if its order or person does. A request of a person never waits for another person. */
-function flipsText(
-  { records, stage, policy }: Operation,
-  told: ReadonlyMap<string, string>,
-  drift: Judged["drift"],
-): string | undefined {
-  if (policy === "drift.different") return turnedText(records, drift);
+/** A CRM request flaps if its order or person does. A person's request never waits for another person. */
+function flipsText({ records, stage, policy }: Operation, told: ReadonlyMap<string, string>): string | undefined {
   if (told.size === 0 || (stage === "requests" && policy === undefined)) return undefined;
   for (const record of records) {
     if (stage === "requests" && record.stream === "customers") continue;
@@ -99,16 +93,6 @@ function flipsOf({ desiredCustomer, orders, staff }: Judged): ReadonlyMap<string
   for (const order of orders) look("orders", "order", order);
   for (const person of staff) look("staff", "person", person);
   return told;
-}
-
-/** The platform changed the person back too often after we had set our value. */
-function turnedText(records: Operation["records"], drift: Judged["drift"]): string | undefined {
-  for (const { namespace, id } of records) {
-    const times = turnedBefore(drift, { namespace, id });
-    if (times >= mostFlips)
-      return `somebody on the platform changed person ${formatKey({ namespace, id })} back ${times} times`;
-  }
-  return undefined;
 }
 
 export interface DecidedOn extends Pick<Taking, "kind" | "hash" | "policy" | "subject"> {

@@ -2,7 +2,6 @@ import { type AssumptionSettings, channelCodesOf } from "../../contract/assumpti
 import type { Contradictions } from "../model/assumptions-met.ts";
 import type { Policies } from "../model/policy.ts";
 import type { Block, BlockedRecord } from "./records.ts";
-import type { RepairSettings, Drift } from "./drift.ts";
 import type { Operation } from "../model/operation.ts";
 import type { StateChange, Known } from "../model/state.ts";
 import type { RecordKey } from "../../crm/model.ts";
@@ -31,14 +30,13 @@ export interface PlanOptions {
   contradicted: Contradictions;
   /** Hashes of operations that a person rejected. They are not planned again unchanged. */
   rejected?: ReadonlySet<string> | undefined;
-  repairs?: RepairSettings | undefined;
+  /** Subjects of operations that this attempt already carried out. Some are tried once in an attempt. */
   tried?: ReadonlySet<string> | undefined;
 }
 
 export type Membership =
   | { kind: "member"; memberGlobalId: string; origin: "linked" | "adopted"; insteadOf?: RecordKey }
-  /** `lost`: the linked account is missing, and `drift.missing` allows a new one. */
-  | { kind: "to-add"; lost?: true }
+  | { kind: "to-add" }
   | { kind: "blocked"; block: Block };
 
 export interface Part {
@@ -152,8 +150,6 @@ export interface Observed {
   members: ObservedMember[] | undefined;
   assets: ObservedAsset[] | undefined;
   contents?: ReadonlyMap<string, AssetReading> | undefined;
-  /** Numbers that neither M6, E8 nor M7 shows. */
-  goneAssets?: ReadonlySet<string> | undefined;
   allContents?: boolean | undefined;
   /** M8, read if M5 or M6 shows a loan, the CRM wants one, or something may be removed. */
   loans?: readonly ObservedLoan[] | undefined;
@@ -194,7 +190,6 @@ export interface CustomerInput {
   /** The ledger was rebuilt, and no person has approved the remaining creations yet. */
   rebuilt?: true | undefined;
   unread?: true | undefined;
-  drift?: Drift | undefined;
   observed: Observed;
   /** Unencrypted, only in memory, by marker key. Filled only if there are people. */
   privateValues: ReadonlyMap<string, string>;
@@ -222,7 +217,7 @@ interface Contents {
   ends: boolean;
 }
 
-export type ReadOptions = Pick<PlanOptions, "settings" | "policies" | "repairs"> & {
+export type ReadOptions = Pick<PlanOptions, "settings" | "policies"> & {
   thorough: boolean;
   /** Replaces the contents that resources ask for. With `contents: undefined` none are read. */
   instead?: { contents: Contents | undefined };

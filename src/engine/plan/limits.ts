@@ -11,7 +11,7 @@ import {
   takenThings,
 } from "../model/taking.ts";
 import type { Operation } from "../model/operation.ts";
-import { policyText, type PolicyName, type PolicyWord } from "../model/policy.ts";
+import type { PolicyName, PolicyWord } from "../model/policy.ts";
 import type { OperationName } from "../model/resource.ts";
 import { freedBy, grantedBy } from "../model/registry.ts";
 import type { RecordReference } from "../model/shape.ts";
@@ -181,7 +181,7 @@ function ruledOut(item: Taking, rule: TakingRule): Pick<HeldFor, "scope" | "toEa
   const { toEarn } = rule;
   const isEarned = word === "apply-after-approvals" && rule.earned(item.policy) >= toEarn;
   if (isEarned || (word !== "ask" && word !== "apply-after-approvals")) return again;
-  const explanation = policyText(item.policy, word);
+  const explanation = `policies.${item.policy} is ${word}`;
   return { scope: "policy", ...(word === "apply-after-approvals" && { toEarn }), explanation };
 }
 

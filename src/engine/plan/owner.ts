@@ -17,9 +17,10 @@ const codesOf: Readonly<Record<Owner, string>> = {
     staff.not-cleared staff.protected staff.would-set-back
   `,
   platform: `
-    asset.held-by-another asset.lending-unknown asset.lent asset.not-shown asset.readings-disagree customer.restless
+    asset.held-by-another asset.lending-unknown asset.lent asset.not-shown asset.readings-disagree asset.taken-away
+    customer.restless
     enterprise. loan.lock-not-shown loan.no-member loan.not-read operation.open order.assets-ambiguous
-    order.earlier-locked order.earlier-not-shown order.earlier-unknown order.maybe-moved order.not-repaired
+    order.earlier-locked order.earlier-not-shown order.earlier-unknown order.maybe-moved
     order.not-shown order.number-unknown order.overlap order.shown-differently order.shown-in-part
     order.shown-otherwise order.there-already order.twin-product order.unnamed platform. pool. rejected.40006
     rejected.60009 rejected.60023 rejected.60024 rejected.60026 rejected.60028 request.failed service.

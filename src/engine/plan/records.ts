@@ -3,6 +3,7 @@ import type { RecordKey, Stream } from "../../crm/model.ts";
 import type { CustomerInput, Part, Planned } from "./input.ts";
 import { counts } from "./owner.ts";
 import { counted } from "../../report/text.ts";
+import type { StateChange } from "../model/state.ts";
 
 export interface RecordOutcome {
   stream: Stream;
@@ -176,3 +177,23 @@ export const missingRecord: Block = {
     "contains it again",
   again: true,
 };
+
+/** A reading of a person's manual work for a record. Nothing of it counts if anything differs. */
+export interface ReadBack {
+  changes: StateChange[];
+  /** Descriptions of parts that are as the CRM wants them, without private values. */
+  seen: string[];
+  unseen: string[];
+  otherwise: string[];
+}
+
+export function nothingRead(): ReadBack {
+  return { changes: [], seen: [], unseen: [], otherwise: [] };
+}
+
+export function addRead(read: ReadBack, more: ReadBack): void {
+  read.changes.push(...more.changes);
+  read.seen.push(...more.seen);
+  read.unseen.push(...more.unseen);
+  read.otherwise.push(...more.otherwise);
+}

@@ -4,9 +4,8 @@ import { toInstant } from "../../base/clock.ts";
 import { failureOf, messageOf } from "../../base/errors.ts";
 import { formatKey } from "../../crm/keys.ts";
 import type { RecordKey } from "../../crm/model.ts";
-import { shownStill, shownTwice, type Difference, type DriftClass } from "../../report/reconciliation/case.ts";
+import { shownStill, shownTwice, type Difference } from "../../report/reconciliation/case.ts";
 import type { RunDependencies, RunRequest } from "./request.ts";
-import type { Policies } from "../model/policy.ts";
 import { SnapshotReader } from "../../platform/snapshot.ts";
 import { workInLanes } from "../../base/lanes.ts";
 import { verifyCustomer } from "./verify.ts";
@@ -186,12 +185,7 @@ export interface DifferencesOfCustomer {
   neverShown: ReadonlyMap<string, string>;
 }
 
-export function toldOf({ drift }: Policies, differences: readonly Difference[]): Difference[] {
-  const { missing, extra, different } = drift;
-  const words: Partial<Record<DriftClass, string>> = { missing, extra, different };
-  return differences.filter((item) => words[item.class] !== "ignore");
-}
-
+/** A customer with changes by earlier canary runs that were not read back as intended, and when these began. */
 export interface Unread {
   customer: RecordKey;
   began: string;
@@ -225,8 +219,6 @@ export async function readShare(
 export class StoodBefore {
   readonly #deps: RunDependencies;
   readonly #canary: NonNullable<RunRequest["canary"]>;
-  /** Drift that is recorded nowhere else, because the policies ignore its class. */
-  readonly #ignored = new Map<string, ReadonlySet<string>>();
   readonly #began: Map<string, string>;
 
   constructor(deps: RunDependencies, canary: NonNullable<RunRequest["canary"]>, unread: readonly Unread[]) {
@@ -249,18 +241,9 @@ export class StoodBefore {
 
   async #keep(since: string, read: ReadonlySet<string>): Promise<void> {
     if (read.size === 0) return;
-    const { ledger, policies } = this.#deps;
     const found: DifferencesOfCustomer[] = [];
-    for await (const one of this.#canary.differences(since)) {
-      const key = formatKey(one.customer);
-      if (!read.has(key)) continue;
-      const told = toldOf(policies, one.differences);
-      found.push({ ...one, differences: told });
-      // An earlier run's unproven changes may have caused these differences.
-      if (!this.#began.has(key))
-        this.#ignored.set(key, new Set(one.differences.filter((item) => !told.includes(item)).map(nameOf)));
-    }
-    await ledger.state.keepDifferences(found);
+    for await (const one of this.#canary.differences(since)) if (read.has(formatKey(one.customer))) found.push(one);
+    await this.#deps.ledger.state.keepDifferences(found);
   }
 
   /** Whether the difference is older than the run's first change of the customer. */
@@ -269,7 +252,6 @@ export class StoodBefore {
     const name = nameOf(difference);
     const began = this.#began.get(key) ?? "";
     if ((difference.at ?? "") >= began) return false;
-    if (this.#ignored.get(key)?.has(name) === true) return true;
     const known = await this.#deps.ledger.state.seenDifferences(customer);
     return known.some((one) => nameOf(one) === name && one.firstSeen <= began);
   }

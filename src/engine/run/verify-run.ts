@@ -14,7 +14,7 @@ import type { Coverage } from "../../report/status.ts";
 import { openCount, type OpenRecords } from "../../report/open.ts";
 import type { VerifyBudget } from "./run-settings.ts";
 import type { RunDependencies, RunRequest } from "./request.ts";
-import { toldOf, type DifferencesOfCustomer } from "./canary.ts";
+import type { DifferencesOfCustomer } from "./canary.ts";
 import { TrustedClock } from "./trusted-clock.ts";
 import { readBack, type ReadBack } from "./verify.ts";
 
@@ -64,7 +64,6 @@ export async function runVerify(given: RunDependencies, request: VerifyRequest):
     await readBack(deps, { signal: request.signal, calls: request.budget?.calls }, reader, summary);
     const found = await keepDifferences(deps, request.differences(since));
     await ledger.assumptions.met(metByTypes(deps, found));
-    await wakeRepairs(deps);
     await tellDifferences(ledger, summary);
     summary.coverage = await coverageOf(deps, request.budget);
     summary.open = await ledger.records.open(scopeOf(deps, request));
@@ -130,7 +129,7 @@ async function comparedSince({ ledger, clock }: RunDependencies, job: string): P
 
 /** Ignored classes are not recorded. Returns for how many ms at most a purchase did not show, by licence type. */
 async function keepDifferences(
-  { ledger, policies }: Pick<RunDependencies, "ledger" | "policies">,
+  { ledger }: Pick<RunDependencies, "ledger">,
   found: AsyncIterable<DifferencesOfCustomer>,
 ): Promise<ReadonlyMap<string, number>> {
   const unshown = new Map<string, number>();
@@ -138,7 +137,7 @@ async function keepDifferences(
   for await (const one of found) {
     for (const [type, at] of one.neverShown)
       unshown.set(type, Math.max(unshown.get(type) ?? 0, Date.parse(one.seenAt) - Date.parse(at)));
-    kept.push({ ...one, differences: toldOf(policies, one.differences) });
+    kept.push(one);
     if (kept.length < keptTogether) continue;
     await ledger.state.keepDifferences(kept);
     kept = [];
@@ -157,13 +156,6 @@ function metByTypes(
     const evidence = "nothing was shown of a licence type that the settings call visible, a settle time after an E5";
     return [{ row: "A43", about, evidence }];
   });
-}
-
-async function wakeRepairs({ ledger, policies, settle }: RunDependencies): Promise<void> {
-  const classes = (["missing", "extra", "different"] as const).filter((name) =>
-    ["ask", "apply"].includes(policies.drift[name]),
-  );
-  if (classes.length > 0) await ledger.state.wakeDrifted(classes, settle.timeMs);
 }
 
 async function tellDifferences(ledger: Ledger, { findings, differences }: VerifySummary): Promise<void> {

@@ -234,10 +234,7 @@ export const tablesAsOf: Readonly<Record<string, Known>> = {
   confirmed_correlation: added("confirmed_at"),
   customer_reading: added("seen_at"),
   delivery: "now",
-  difference: versions("first_seen", "ended_at", {
-    last_seen: `iif(t.last_seen > :at, max(t.first_seen,
-      coalesce(${lastReading("shown_at", "namespace", "customer_id")}, '')), t.last_seen)`,
-  }),
+  difference: versions("first_seen", "ended_at"),
   earlier_number: added("left_at"),
   enterprise_code: added("recorded_at"),
   fired_time: versions("fired_at", "finished_at"),

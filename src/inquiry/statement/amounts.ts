@@ -34,7 +34,7 @@ export interface Moved {
   amounts: readonly Cost[];
 }
 
-type OrderEvent = "placed" | "adopted" | "amended" | "ended" | "repriced" | "found-gone" | "found-again";
+type OrderEvent = "placed" | "adopted" | "amended" | "ended" | "repriced" | "found-gone";
 
 export interface OrderChange {
   /** 0: the placing; otherwise the number of the step. */
@@ -81,10 +81,9 @@ function toldOfStep(step: HistoryStep, { channelOrderId }: OrderHistory["placing
   const of = { at, operationId, channelOrderId };
   if (step.kind === "priced") return { ...of, event: "repriced", origin: null };
   const { origin } = step;
-  const isFound = origin === "found";
-  if (step.kind === "removed") return { ...of, event: isFound ? "found-gone" : "ended", origin };
+  if (step.kind === "removed") return { ...of, event: origin === "found" ? "found-gone" : "ended", origin };
   if (!step.items.some(({ products, packages }) => products.length > 0 || packages.length > 0)) return undefined;
-  return { ...of, event: isFound ? "found-again" : "amended", origin, channelOrderId: step.channelOrderId };
+  return { ...of, event: "amended", origin, channelOrderId: step.channelOrderId };
 }
 
 class Shares {
@@ -106,7 +105,7 @@ class Shares {
   moved({ customer, lines }: StepChange, step: HistoryStep | undefined): Moved[] {
     if (step?.kind === "priced") return this.#price(customer, lines, step.form);
     const moved = lines.flatMap((line) => (line.units === 1 ? this.#came(customer, line) : this.#went(customer, line)));
-    if (step === undefined || (step.kind === "bought" && step.origin === "found")) return moved;
+    if (step === undefined) return moved;
     return [...moved, ...this.#shareAnew(customer, step.form)];
   }
 

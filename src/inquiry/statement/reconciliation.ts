@@ -293,7 +293,7 @@ function formsOf(row: RecordFactRow, steps: readonly StepRow[]): OrderForms {
   if (row.channel_order_id !== null && placed !== undefined) sent.set(row.channel_order_id, placed);
   let lastSent = placed;
   for (const { kind, origin, body, date_zones: zones, channel_order_id: number } of steps) {
-    if (body === null || kind === "priced" || origin === "found") continue;
+    if (body === null || kind === "priced") continue;
     const form = formIn(body, zones);
     if (kind === "bought" && number !== null) sent.set(number, form);
     if (origin === "sent") lastSent = form;

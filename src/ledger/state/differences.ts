@@ -1,5 +1,4 @@
 import type { RecordKey } from "../../crm/model.ts";
-import { formatKey } from "../../crm/keys.ts";
 import {
   shownStill,
   shownTwice,
@@ -9,7 +8,6 @@ import {
 } from "../../report/reconciliation/case.ts";
 import type { Sqlite } from "../database/database.ts";
 import { statements, table } from "../database/statements.ts";
-import { stored } from "../database/damage.ts";
 
 /** A difference between platform and ledger. It ends when a complete reading no longer shows it. */
 interface DifferenceTable {
@@ -19,7 +17,6 @@ interface DifferenceTable {
   subject: string;
   class: DriftClass;
   first_seen: string;
-  last_seen: string;
   detail: string;
   ended_at: string | null;
 }
@@ -37,14 +34,8 @@ export interface DifferenceCount {
 
 export type StandingDifference = RecordKey & Pick<DifferenceTable, "level" | "subject" | "detail">;
 
-/** When complete readings first and last showed a difference, and when it ended earlier. */
-export type SeenDifference = Pick<DifferenceTable, "level" | "subject" | "class"> & {
-  firstSeen: string;
-  lastSeen: string;
-  endedBefore: string[];
-};
-
-type LiveRow = Pick<DifferenceTable, "level" | "subject" | "class">;
+/** When whole readings showed a difference first. */
+export type SeenDifference = Pick<DifferenceTable, "level" | "subject" | "class"> & { firstSeen: string };
 
 /** Drift by customer. Writes run inside the writer's transaction. */
 export class DifferenceRows {
@@ -60,19 +51,17 @@ export class DifferenceRows {
     const names = new Set<string>();
     for (const { level, subject, class: named, detail, at } of found) {
       names.add(JSON.stringify([level, subject, named]));
-      if (run.again.run(seenAt, detail, namespace, id, level, subject, named, at ?? "").changes > 0) continue;
+      if (run.again.run(detail, namespace, id, level, subject, named, at ?? "").changes > 0) continue;
       run.end.run(seenAt, namespace, id, level, subject, named);
-      run.begin.run(namespace, id, level, subject, named, seenAt, seenAt, detail);
+      run.begin.run(namespace, id, level, subject, named, seenAt, detail);
     }
-    for (const { level, subject, class: named } of run.live.all(namespace, id))
+    for (const { level, subject, class: named } of run.seen.all(namespace, id))
       if (!names.has(JSON.stringify([level, subject, named])))
         run.end.run(seenAt, namespace, id, level, subject, named);
   }
 
   of({ namespace, id }: RecordKey): SeenDifference[] {
-    return this.#statements.seen
-      .all(namespace, id)
-      .map(({ endedBefore, ...row }) => ({ ...row, endedBefore: stored<string[]>(endedBefore) }));
+    return this.#statements.seen.all(namespace, id);
   }
 
   /** Ends the difference of a person who was set again. A reading may show it again. */
@@ -99,17 +88,6 @@ export class DifferenceRows {
     });
   }
 
-  /** When the last approved change of each person was carried out, by key. */
-  editsApproved({ namespace, id }: RecordKey): Map<string, string> {
-    const rows = this.#statements.editsApproved.all(namespace, id);
-    return new Map(rows.map((row) => [formatKey({ namespace: row.namespace, id: row.id }), row.at]));
-  }
-
-  /** Customers with differences of these classes that lasted at least `ms`, in key order after `after`. */
-  lasting(classes: readonly DriftClass[], ms: number, after: RecordKey, limit: number): RecordKey[] {
-    return this.#statements.lasting.all({ classes: JSON.stringify(classes), ms, ...after, limit });
-  }
-
   counts(): DifferenceCount[] {
     return this.#statements.counts
       .all(`${shownTwice}%`, `${shownStill}%`)
@@ -126,44 +104,17 @@ function prepareStatements(database: Sqlite) {
   const one = "namespace = +? and customer_id = +? and level = +? and subject = +? and class = +?";
   return statements.onUse({
     again: () =>
-      database.prepare(
-        `update difference set last_seen = ?, detail = ? where ${one} and ended_at is null and first_seen >= ?`,
-      ),
+      database.prepare(`update difference set detail = ? where ${one} and ended_at is null and first_seen >= ?`),
     begin: () =>
       database.prepare(
-        `insert into difference (namespace, customer_id, level, subject, class, first_seen, last_seen, detail)
-         values (?, ?, ?, ?, ?, ?, ?, ?)
-         on conflict do update set ended_at = null, last_seen = excluded.last_seen, detail = excluded.detail`,
-      ),
-    live: () =>
-      database.prepare<[string, string], LiveRow>(
-        `select level, subject, class from difference
-         where namespace = +? and customer_id = +? and ended_at is null`,
+        `insert into difference (namespace, customer_id, level, subject, class, first_seen, detail)
+         values (?, ?, ?, ?, ?, ?, ?)
+         on conflict do update set ended_at = null, detail = excluded.detail`,
       ),
     seen: () =>
-      database.prepare<[string, string], Omit<SeenDifference, "endedBefore"> & { endedBefore: string }>(
-        `select level, subject, class, first_seen as firstSeen, last_seen as lastSeen,
-           (select json_group_array(e.ended_at) from difference e
-            where e.namespace = d.namespace and e.customer_id = d.customer_id and e.level = d.level
-              and e.subject = d.subject and e.class = d.class and e.ended_at is not null) as endedBefore
-         from difference d where namespace = +? and customer_id = +? and ended_at is null`,
-      ),
-    editsApproved: () =>
-      database.prepare<[string, string], RecordKey & { at: string }>(
-        `select one.value ->> 'namespace' as namespace, one.value ->> 'id' as id, max(h.ended_at) as at
-         from hold h, json_each(h.records) one
-         where h.customer_namespace = +? and h.customer_id = +? and h.state = 'used'
-           and one.value ->> 'stream' = 'staff'
-         group by 1, 2`,
-      ),
-    lasting: () =>
-      database.prepare<[RecordKey & { classes: string; ms: number; limit: number }], RecordKey>(
-        `select distinct namespace, customer_id as id from difference indexed by difference_live
-         where ended_at is null and (namespace, customer_id) > (@namespace, @id)
-           and class in (select value from json_each(@classes)) and level in ('product', 'staff', 'assignment')
-           and (class <> 'different' or level = 'staff')
-           and last_seen > first_seen and (julianday(last_seen) - julianday(first_seen)) * 86400000 + 0.5 >= @ms
-         order by namespace, customer_id limit @limit`,
+      database.prepare<[string, string], SeenDifference>(
+        `select level, subject, class, first_seen as firstSeen from difference
+         where namespace = +? and customer_id = +? and ended_at is null`,
       ),
     end: () => database.prepare(`update difference set ended_at = ? where ${one} and ended_at is null`),
     endShown: () =>

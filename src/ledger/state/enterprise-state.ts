@@ -13,13 +13,12 @@ import type { LedgerContext } from "../context.ts";
 import { ReadTogether } from "../database/read-together.ts";
 import type { Sequence } from "../database/sequence.ts";
 import type { RejectionTables } from "../journal/rejections.ts";
-import type { WorkTables } from "../records/work.ts";
-import type { Difference, DriftClass } from "../../report/reconciliation/case.ts";
+import type { Difference } from "../../report/reconciliation/case.ts";
 import type { DifferenceCount, SeenDifference, StandingDifference } from "./differences.ts";
 import type { Unread } from "./unread-customers.ts";
 import { saidLinks } from "./said-links.ts";
 
-const wokenTogether = 200;
+/** Customers that are woken in one transaction. */
 
 export interface ShownOfCustomer {
   customer: RecordKey;
@@ -41,7 +40,6 @@ export class EnterpriseState {
   readonly #changes: ChangeTables;
   readonly #known: KnownTables;
   readonly #rejections: RejectionTables;
-  readonly #work: WorkTables;
   readonly #begins: ReadTogether<RecordKey, Begun>;
   readonly #confirmed = new Set<string>();
 
@@ -52,12 +50,10 @@ export class EnterpriseState {
       changes: ChangeTables;
       known: KnownTables;
       rejections: RejectionTables;
-      work: WorkTables;
     },
   ) {
     this.#context = context;
     this.#begins = new ReadTogether(context, (customer) => this.#begun(customer));
-    this.#work = tables.work;
     this.#rows = tables.rows;
     this.#changes = tables.changes;
     this.#known = tables.known;
@@ -230,18 +226,7 @@ export class EnterpriseState {
     return this.#context.read(() => this.#rows.differences.of(customer));
   }
 
-  async wakeDrifted(classes: readonly DriftClass[], ms: number): Promise<void> {
-    for (let after: RecordKey = { namespace: "", id: "" }; ;) {
-      const customers = this.#context.read(() => this.#rows.differences.lasting(classes, ms, after, wokenTogether));
-      const last = customers.at(-1);
-      if (last === undefined) return;
-      await this.#context.write(() => {
-        for (const customer of customers) this.#work.markPending({ customer });
-      });
-      after = last;
-    }
-  }
-
+  /** What stands otherwise than it was left, counted, and the first of it. */
   async differences(first: number): Promise<{ counts: DifferenceCount[]; first: StandingDifference[] }> {
     return this.#context.readTogether(() => ({
       counts: this.#rows.differences.counts(),

@@ -12,10 +12,7 @@ export interface Held {
   held: number;
   asked: number;
   rejected: number;
-  /** A reading showed something missing, or present after its end. */
-  drifted: number;
-  /** A reading showed a changed account of a person. */
-  otherwise: number;
+  /** Somebody's row is in quarantine. */
   quarantined: number;
   /** After a rebuild: earlier decisions are unknown, and operations are left. */
   rebuilt: number;
@@ -51,10 +48,6 @@ function prepareStatements(database: Sqlite) {
          exists (select 1 from hold where state in ('asked', 'approved', 'rejected') and ${of}) as held,
          exists (select 1 from manual_request where ${of}) as asked,
          exists (select 1 from rejection where ${of}) as rejected,
-         exists (select 1 from difference where namespace = +@namespace and customer_id = +@id and ended_at is null
-           and class in ('missing', 'extra')) as drifted,
-         exists (select 1 from difference where namespace = +@namespace and customer_id = +@id and ended_at is null
-           and class = 'different' and level = 'staff') as otherwise,
          exists (select 1 from quarantine where state <> 'resolved') as quarantined,
          exists (select 1 from observation where ${of} and kind = '${rebuiltKind}' and to_at is null) as rebuilt,
          exists (select 1 from unread_customer where namespace = +@namespace and id = +@id and ended_at is null)

@@ -74,13 +74,7 @@ export interface Absences {
 /** The kind that marks a customer with work left by a rebuild. */
 export const rebuiltKind = "rebuilt";
 
-export interface EverShown {
-  kind: "asset" | "product" | "member";
-  subject: string;
-  assetId: string | null;
-  channelOrderId: string | null;
-}
-
+/** Something that was shown, as a row keeps it. */
 interface Thing {
   kind: string;
   subject: string;
@@ -129,11 +123,6 @@ export class ObservationRows {
   ): { customer: RecordKey; number: string }[] {
     const rows = this.#statements.elsewhere.all({ namespace, id, number, beginning, end: `${beginning}\u{10ffff}` });
     return rows.map((row) => ({ customer: { namespace: row.namespace, id: row.id }, number: row.number }));
-  }
-
-  /** Everything that the linked enterprise ever showed, newest last. */
-  everShown({ namespace, id }: RecordKey): EverShown[] {
-    return this.#statements.everShown.all({ namespace, id });
   }
 
   #observe({ namespace, id }: RecordKey, { kind, subject, text }: Thing, at: string): void {
@@ -189,14 +178,6 @@ const elsewhere = `select customer_namespace as namespace, customer_id as id, su
 
 function prepareStatements(database: Sqlite) {
   return statements.onUse({
-    everShown: () =>
-      database.prepare<[RecordKey], EverShown>(
-        `select o.kind, o.subject, o.body ->> 'assetId' as assetId, o.body ->> 'channelOrderId' as channelOrderId
-          from observation o join link l on l.namespace = o.customer_namespace and l.customer_id = o.customer_id
-            and l.to_at is null and o.from_at >= l.from_at
-          where o.customer_namespace = +@namespace and o.customer_id = +@id and o.kind in ('asset', 'product', 'member')
-          order by o.from_at`,
-      ),
     anyOrder: () =>
       database.prepare(
         `select 1 from observation indexed by observation_of_order where kind = '${shownOrderKind}'

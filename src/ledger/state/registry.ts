@@ -139,9 +139,8 @@ export class KnownTables {
       ...(held.unread === 1 ? { unread: true as const } : {}),
       ...(held.quarantined === 1 ? this.#rows.desired.quarantine(customer) : nothingInQuarantine),
     };
-    const isOtherwise = held.drifted === 1 || held.otherwise === 1;
     return this.#rows.all.reduce(
-      (before, { rows, isHeld }) => (isOtherwise || isHeld(held) ? { ...before, ...rows.gather?.(given) } : before),
+      (before, { rows, isHeld }) => (isHeld(held) ? { ...before, ...rows.gather?.(given) } : before),
       own,
     );
   }

@@ -31,8 +31,7 @@ const lines: Part = {
       "text",
       "event",
       "Event",
-      "`placed`, `adopted` (found on the platform), `amended` (bought later), `ended`, `repriced`, `found-gone` or " +
-        "`found-again`.",
+      "`placed`, `adopted` (found on the platform), `amended` (bought later), `ended`, `repriced` or `found-gone`.",
     ),
     column("date", "date", "Date", "The local date on which it happened, in the statement's zone."),
     column("instant", "at", "Time", "When it happened."),

@@ -28,11 +28,7 @@ export function plan(given: Prepared, earlier: Earlier, options: PlanOptions): R
   const revokes = planRevokes(given, allocation, holders, options.takingBlocked);
   const revoked = earlier.make(withWeights(revokes.drafts, given.observed, allocation.assets));
   const freed = new Set(revoked.operations.flatMap(freedBy));
-  const grants = planGrants(given, allocation.assets, earlier.memberships, {
-    holders,
-    freed,
-    policies: options.policies,
-  });
+  const grants = planGrants(given, allocation.assets, earlier.memberships, { holders, freed, tried: options.tried });
   const granted = earlier.make(grants.drafts);
   return {
     records: "staff",
@@ -95,7 +91,7 @@ export function revokeOf(
   return {
     kind: "revoke-assets",
     customer,
-    subject: `staff:${formatKey(staff)}`,
+    subject: subjectOf(staff),
     records: [{ stream: "staff", ...staff }],
     target: { memberGlobalId },
     payload: { deleteAssets: numbers, addAssets: [] },
@@ -151,7 +147,7 @@ export function withWeights(
 interface Shown {
   holders: Holders;
   freed: ReadonlySet<string>;
-  policies: Pick<PlanOptions["policies"], "drift">;
+  tried: PlanOptions["tried"];
 }
 
 function planGrants(
@@ -171,37 +167,49 @@ function planGrants(
     // The recorded account is gone: a grant waits for the new one.
     if (memberGlobalId === undefined && known.staffLinks.has(key)) continue;
     const grants: ClaimedAsset[] = [];
-    const lost: ClaimedAsset[] = [];
     for (const claim of assets.get(key) ?? []) {
       const assignment = claim.number === undefined ? undefined : recorded.get(claim.number);
       const person = { key, memberGlobalId, assignment, isLinked: known.link !== undefined };
       const verdict = judge(claim, person, shown);
       // Recorded with this member: if M6 shows nobody, it was lost on the platform.
       const isOurs = assignment !== undefined && assignment.memberGlobalId === memberGlobalId;
-      const block = verdict === "grant" && isOurs ? shownByM5(observed.members, assignment.assetNumber) : undefined;
       if (typeof verdict === "object") made.blocks.push([key, verdict]);
-      else if (block !== undefined) made.blocks.push([key, block]);
-      else if (verdict === "grant") (isOurs ? lost : grants).push(claim);
+      else if (verdict === "grant" && isOurs) {
+        const isTried = shown.tried?.has(subjectOf(staff.key)) === true;
+        const block = notGivenAgain(observed.members, assignment.assetNumber, isTried);
+        if (block !== undefined) made.blocks.push([key, block]);
+      } else if (verdict === "grant") grants.push(claim);
       else if (verdict === "adopt" && claim.number !== undefined && memberGlobalId !== undefined) {
         const begins = { assetNumber: claim.number, staff: staff.key, customer, memberGlobalId } as const;
         made.changes.push({ type: "asset-granted", ...begins, origin: "adopted", operationId: null });
       }
     }
-    if (shown.policies.drift.missing === "apply") grants.push(...lost.splice(0));
     const reason = `the CRM gives this person ${counted(grants.length, "asset")} more`;
     if (grants.length > 0) made.drafts.push(grantOfClaims(customer, staff.key, grants, reason));
-    const why = `M6 no longer shows ${counted(lost.length, "asset")} with this person; they are given again`;
-    if (lost.length > 0)
-      made.drafts.push({ ...grantOfClaims(customer, staff.key, lost, why), policy: "drift.missing" });
   }
   return made;
 }
 
-/** M5 shows a holder and M6 none: nothing is done (A34). */
-function shownByM5(members: CustomerInput["observed"]["members"], number: string): Block | undefined {
-  if (members?.some((member) => !member.deleted && member.assetNums.includes(number)) !== true) return undefined;
-  const reason = `M5 shows a holder of the asset number ${number}, and M6 shows none. crm-sync makes no assignment`;
-  return { code: "asset.readings-disagree", reason, again: true };
+/**
+ * A recorded number of which M6 shows no holder. If M5 shows one, the readings disagree (A34). What this attempt gave
+ * (`isTried`) may not be shown yet.
+ */
+function notGivenAgain(
+  members: CustomerInput["observed"]["members"],
+  number: string,
+  isTried: boolean,
+): Block | undefined {
+  if (members?.some((member) => !member.deleted && member.assetNums.includes(number)) === true) {
+    const reason = `M5 shows a holder of the asset number ${number}, and M6 shows none. crm-sync makes no assignment`;
+    return { code: "asset.readings-disagree", reason, again: true };
+  }
+  if (isTried) return undefined;
+  const reason = `M6 no longer shows the asset number ${number} with this person, and crm-sync does not give it again by itself`;
+  return { code: "asset.taken-away", reason, again: true };
+}
+
+function subjectOf(staff: RecordKey): string {
+  return `staff:${formatKey(staff)}`;
 }
 
 export function grantOf(
@@ -222,7 +230,7 @@ export function grantOf(
   return {
     kind: "grant-assets",
     customer,
-    subject: `staff:${formatKey(staff)}`,
+    subject: subjectOf(staff),
     records: [{ stream: "staff", ...staff }],
     target: { memberGlobalId },
     payload: { deleteAssets: [], addAssets: assets },

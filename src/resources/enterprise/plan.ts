@@ -7,7 +7,7 @@ import type { Known, StateChange } from "../../engine/model/state.ts";
 import { acknowledgedFields } from "./state.ts";
 import type { Link, Unlinked } from "./state/link.ts";
 import type { ShownEnterprise } from "../../platform/snapshot.ts";
-import { missingRecord, type Block } from "../../engine/plan/records.ts";
+import { missingRecord, type Block, nothingRead, type ReadBack } from "../../engine/plan/records.ts";
 import {
   type LoadedCustomer,
   type Observed,
@@ -19,7 +19,6 @@ import {
 } from "../../engine/plan/input.ts";
 import { consider } from "../../engine/plan/rejections.ts";
 import type { Earlier, ResourcePlan } from "../../engine/model/resource.ts";
-import { nothingRead, type ReadBack } from "../../engine/plan/drift.ts";
 
 type Given = Pick<Prepared, "customer" | "desiredCustomer" | "customerInQuarantine" | "numbers" | "renumbered"> & {
   known: Pick<Known, "link" | "unlinked" | "acknowledged">;

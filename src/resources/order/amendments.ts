@@ -4,7 +4,6 @@ import { counted } from "../../report/text.ts";
 import { formatKey } from "../../crm/keys.ts";
 import type { OrderWithTree } from "../../engine/model/desired.ts";
 import type { DraftOperation } from "../../engine/model/operation.ts";
-import type { GoneItem } from "./payload.ts";
 import type { Need } from "../../engine/model/shape.ts";
 import type { PolicyName } from "../../engine/model/policy.ts";
 import { amendmentReference } from "../../engine/model/references.ts";
@@ -27,13 +26,15 @@ import {
 import { endingsOf, removedWithoutCall, wholeUnit, type EndingPolicy } from "./removal-parts.ts";
 import { passwordsWiped } from "../../engine/model/state-parts.ts";
 
-export interface Placed {
+/** A placed order with what stands of it and what the CRM says of it now. */
+interface Placed {
   order: OrderWithTree;
   placed: PlacedOrder;
   standing: OrderStanding;
 }
 
-export interface AmendmentGiven {
+/** What an amendment is planned from. */
+interface AmendmentGiven {
   known: Pick<Known, "assignments" | "numbers">;
   staff: LoadedCustomer["staff"];
   sealed?: ReadonlySet<string> | undefined;
@@ -72,7 +73,6 @@ export function planAmendment(
   const named = difference.wording.length > 0 && consider(policies, "orders.wording", wordingOf(difference));
   return joinedPlans([
     plan,
-    endFound(amending, needs),
     endUnwanted(amending, needs),
     endSuperseded(amending, "orders.replaced"),
     endSuperseded(amending, "orders.assetChanged"),
@@ -171,24 +171,13 @@ function replaceAssets(of: Amending): Buying {
   return { plan: buy(of, purchases, { make: of.make, policy: "orders.assetChanged", later }), needs };
 }
 
-function isFound({ products }: EndedPart): boolean {
-  return products.every((item) => item.found === true);
-}
-
-function endFound(of: Amending, needs: Need[]): Partial<OrderPlan> {
-  const { order, standing, difference } = of;
-  const parts = difference.ended.filter(isFound);
-  if (parts.length === 0) return {};
-  const what = `${partsText(parts)} of the order ${formatKey(order.key)} had ended and M7 shows them again`;
-  const why = "drift.extra";
-  return underPolicy(of, why, what, () => ({ endings: [endingsOf(standing, parts, { why, what, needs })] }));
-}
-
-/** Removals wait for the purchases in `needs`, which may replace them: a line with a new id, an exchanged number. */
+/**
+ * `needs`: what is bought may take the place of what ends, such as a line that got another id, or a number that was
+ * exchanged.
+ */
 function endUnwanted(of: Amending, needs: Need[]): Partial<OrderPlan> {
   const { order, standing, difference } = of;
-  const { emptied } = difference;
-  const ended = difference.ended.filter((part) => !isFound(part));
+  const { emptied, ended } = difference;
   if (ended.length === 0 && emptied.length === 0) return {};
   const parts = partsText([...ended, ...emptied.map(({ products }) => ({ whole: true, products }))]);
   const key = formatKey(order.key);
@@ -254,19 +243,18 @@ function wordingOf({ wording }: OrderDifference): string {
   return `only words changed (${named.join("; ")}${more}), and no call changes them`;
 }
 
-/** `gone`: the vanished parts that it replaces; `reason` replaces the default text; `later`: the step after it. */
+/** How something is bought. */
 interface Purchasing {
   make: PurchaseMaker;
   policy?: PolicyName;
-  gone?: GoneItem[];
-  reason?: string;
+  /** What goes after it. */
   later?: string;
 }
 
 export function buy(
   { order, placed, standing }: Placed,
   purchases: readonly Purchase[],
-  { make, policy, later = "", gone, reason }: Purchasing,
+  { make, policy, later = "" }: Purchasing,
 ): Partial<OrderPlan> {
   const unknown = purchases.find((item) => item.standing !== undefined && item.standing.number === undefined);
   if (unknown !== undefined) {
@@ -284,7 +272,7 @@ export function buy(
     records: [{ stream: "orders", ...order.key }],
     target: {},
     payload: { ...made.payload, channelOrderId: amendmentReference(order.key) },
-    reason: reason ?? `the order has ${boughtText(purchases)} more in the CRM than on the platform${later}`,
+    reason: `the order has ${boughtText(purchases)} more in the CRM than on the platform${later}`,
     before: null,
     after: {
       lastStep: standing.lastStep,
@@ -299,7 +287,6 @@ export function buy(
         products: products.map(({ id }) => id),
         packages: packages.map(({ id }) => id),
       })),
-      ...(gone === undefined ? {} : { gone }),
     },
     policy,
   };

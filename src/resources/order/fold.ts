@@ -14,15 +14,7 @@ import {
 } from "./model.ts";
 import type { Commitment, FixedNumber } from "../../engine/model/references.ts";
 import type { BoughtItem, RemovedItem } from "./payload.ts";
-import type {
-  LicenceOrder,
-  OrderBought,
-  OrderPriced,
-  OrderRemoved,
-  OrderStep,
-  PricedItem,
-  PlacedOrder,
-} from "./state/changes.ts";
+import type { LicenceOrder, OrderPriced, OrderRemoved, OrderStep, PricedItem, PlacedOrder } from "./state/changes.ts";
 import { compareBytes, isSameKey } from "../../engine/model/state-part.ts";
 
 export interface StandingParts {
@@ -113,7 +105,7 @@ export function foldOrder({ order, placing, forms, steps, numberOf }: OrderPast)
     if (step.kind === "removed") return step.items.flatMap((item) => fold.remove(item));
     if (step.kind === "priced") return step.items.flatMap((item) => fold.price(item));
     const form = formFor(step.customer, step.version);
-    return step.origin === "found" ? fold.standAgain(step) : fold.buy(form, step);
+    return fold.buy(form, step);
   };
   const { customer, version } = placing;
   const bought = foldOf(customer).buy(formFor(customer, version), { ...placing, items: undefined });
@@ -149,17 +141,13 @@ export function standingOf(
   return standing(customer ?? placed.customer);
 }
 
-/** The standing after a removal, a price change or a find. Changes of other orders have no effect. */
-export function standingAfter(
-  standing: OrderStanding,
-  change: OrderRemoved | OrderPriced | OrderBought,
-): OrderStanding {
+/** What stands once something of it went or costs something else. What is not this order's leaves it as it is. */
+export function standingAfter(standing: OrderStanding, change: OrderRemoved | OrderPriced): OrderStanding {
   const { order, customer } = standing;
   if (!isSameKey(change.order, order) || !isSameKey(change.customer, customer)) return standing;
   const fold = new CustomerFold(customer, undefined, () => undefined, standing);
   if (change.type === "order-removed") for (const item of change.items) fold.remove(item);
-  else if (change.type === "order-priced") for (const item of change.items) fold.price(item);
-  else fold.standAgain(change);
+  else for (const item of change.items) fold.price(item);
   return { ...standing, ...fold.standing() };
 }
 
@@ -284,37 +272,8 @@ class CustomerFold {
     else this.#units.set(key, { line, standing: { ...standing, products, packages } });
     const { products: _products, packages: _packages, ...ended } = standing;
     const at = number === null ? ended : { ...ended, number };
-    const changes = gone.map((item) => this.#change(line, -1, item));
-    for (const { product: item, version } of changes) this.#ended.push({ unit: at, standing: item, version });
-    return changes;
-  }
-
-  /** Restores an ended product in its bought form, under the number that M7 shows now. */
-  standAgain({
-    channelOrderId,
-    version,
-    items,
-  }: Pick<Purchase, "channelOrderId" | "version"> & { items: readonly BoughtItem[] }): LineChange[] {
-    this.#versions.set(channelOrderId, version);
-    return items.flatMap((item) =>
-      item.products.flatMap((id): LineChange[] => {
-        const key = unitKey(item.instanceId, item.unit);
-        const at = this.#ended.findLastIndex(
-          ({ unit, standing }) =>
-            unitKey(unit.instanceId, unit.unit) === key &&
-            standing.product.id === id &&
-            standing.channelOrderId === channelOrderId,
-        );
-        const [ended] = at < 0 ? [] : this.#ended.splice(at, 1);
-        if (ended === undefined) return [];
-        const number = item.number ?? undefined;
-        const { standing, line } =
-          this.#units.get(key) ?? folded({ ...ended.unit, number, products: [], packages: [] });
-        const again: StandingProduct = { ...ended.standing, found: true };
-        this.#units.set(key, { line, standing: { ...standing, products: [...standing.products, again] } });
-        return [this.#change(line, 1, again, ended.standing)];
-      }),
-    );
+    for (const item of gone) this.#ended.push({ unit: at, standing: item });
+    return gone.map((item) => this.#change(line, -1, item));
   }
 
   price({ product, to }: PricedItem): LineChange[] {

@@ -27,14 +27,11 @@ export interface StandingProduct extends Bought {
   /** As bought, with the amount that was agreed last. */
   product: FormProduct;
   packageId: string | undefined;
-  /** It had ended, and the platform shows it again. */
-  found?: true;
 }
 
 export interface EndedProduct {
   unit: Omit<StandingUnit, "products" | "packages">;
   standing: StandingProduct;
-  version: number;
 }
 
 /** An outermost package with its contents, as bought. Its products are listed in the unit too. */

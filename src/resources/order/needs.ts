@@ -8,24 +8,23 @@ import {
 } from "../../engine/plan/input.ts";
 import type { AbsentOf } from "../../engine/model/resource.ts";
 import { formatKey } from "../../crm/keys.ts";
-import { driftedOrders, planOrders } from "./plan.ts";
-import { repairedNumbers } from "./drift.ts";
+import { planOrders } from "./plan.ts";
 import { amendedNumbers } from "./there-already.ts";
 import { Limits } from "./terms.ts";
 import { Sights } from "./removal-sights.ts";
 
-/** The asset numbers to read in M7: "all" if the ledger misses a number. Undefined: nothing depends on M7. */
-function contentsNeeded(
-  input: LoadedCustomer,
-  options: Pick<PlanOptions, "settings" | "policies" | "repairs">,
-): Reads["contents"] {
+/**
+ * The asset numbers whose contents (M7) decide what is taken away of orders, and whether something more is bought under
+ * them: all of them where the ledger does not know under which something stands. `ends`: something may be taken away.
+ * Undefined where nothing depends on M7.
+ */
+function contentsNeeded(input: LoadedCustomer, options: Pick<PlanOptions, "settings" | "policies">): Reads["contents"] {
   const nothing = { enterprises: undefined, members: undefined, assets: undefined };
   const stage = planOrders(prepare({ ...input, observed: nothing }, options.settings), options);
   const parts = stage.endings.flatMap((ending) => ending.parts);
-  const numbers = new Set(driftedOrders(input, options).flatMap(repairedNumbers));
-  const ends = parts.length > 0 || numbers.size > 0;
+  const numbers = new Set(amendedNumbers(stage, input));
+  const ends = parts.length > 0;
   if (stage.readsAll) return { numbers: "all", ends };
-  for (const number of amendedNumbers(stage, input)) numbers.add(number);
   if (!ends && numbers.size === 0) return undefined;
   for (const part of parts) {
     const needed = part.by === undefined ? [part.unit.number] : [part.unit.number, part.by.unit.number];

@@ -13,6 +13,7 @@ import {
   type JournalEntry,
   type OperationType,
   type RefusalFacts,
+  type SettleFacts,
 } from "../../engine/model/operation-type.ts";
 import { adds } from "../../engine/model/operation-line.ts";
 import type { Draft, Shapes, ShapesOf } from "../../engine/model/shape.ts";
@@ -90,6 +91,8 @@ function buying<S extends PurchaseShapes>({ verb, bought, stood, counts }: Buyin
         readPurchase(snapshot, entry, new Set(stood(entry)), (id, licenceOrders) =>
           bought(id, entry.operation.customer, entry.context, licenceOrders),
         ),
+      notShown: ({ context, operation: { customer } }: JournalEntry<S>, facts: SettleFacts) =>
+        ifNotShown.settle({ context, customer }, facts),
     },
     decide: {
       partCure: "take the part away on the platform first, or settle it as --applied",
@@ -127,10 +130,6 @@ const place: OperationType<OrderShapes> = {
       const context = orderContextOf(request, { ...after, order, secrets });
       return { context, effectOf: (id, licenceOrders) => orderPlaced(id, customer, context, licenceOrders) };
     }),
-  onUnknown: {
-    ...placing.onUnknown,
-    notShown: ({ context, operation: { customer } }, facts) => ifNotShown.settle({ context, customer }, facts),
-  },
   whereToLook: ({ context, payload }) => lookForPurchase(context?.channelOrderId ?? payload.channelOrderId, context),
   can: {
     ...placing.can,
@@ -150,10 +149,7 @@ const amending = buying<AmendmentShapes>({
   counts: "The additions to the order count as bought. The platform does not show all of them",
 });
 
-const notShownEither =
-  "it was bought again because the platform did not show what stood before it, and the platform does not show this " +
-  "either, so not seeing it says nothing; a person looks and decides";
-
+/** Buys what is added to an order that is placed, under a channel order number of its own. */
 const amend: OperationType<AmendmentShapes> = {
   ...amending,
   schemas: amendmentSchemas,
@@ -163,13 +159,6 @@ const amend: OperationType<AmendmentShapes> = {
       const context = amendmentContextOf(operation, request, order);
       return { context, effectOf: (id, licenceOrders) => orderBought(id, operation.customer, context, licenceOrders) };
     }),
-  onUnknown: {
-    ...amending.onUnknown,
-    notShown: ({ context, operation: { customer } }, facts) =>
-      context.gone === undefined
-        ? ifNotShown.settle({ context, customer }, facts)
-        : Promise.resolve({ kind: "park", reason: notShownEither }),
-  },
   whereToLook: ({ context, payload }) =>
     lookForPurchase(context?.channelOrderId ?? `of the amendment of ${payload.channelOrderId.of}`, context),
   can: {

@@ -204,10 +204,7 @@ export const removedItem = z.object({
 });
 export type RemovedItem = z.infer<typeof removedItem>;
 
-/** A part that vanished from the platform and that this purchase replaces. `products`: their count. */
-const goneItem = removedItem.extend({ products: z.int() });
-export type GoneItem = z.infer<typeof goneItem>;
-
+/** Whether licence passwords, which are secrets, stand in an order record. */
 export function holdsPasswords({ assets }: OrderRecord): boolean {
   return assets.some((asset) => productsInAsset(asset).some(({ passwords }) => passwords !== undefined));
 }
@@ -236,12 +233,10 @@ export const amendmentSchemas = {
     /** The order's state at planning. If it changed, the operation is not sent. */
     lastStep: z.int(),
     agreed: z.string().nullable(),
-    gone: z.array(goneItem).optional(),
   }),
   context: orderContext.extend({
     items: z.array(boughtItem),
     stood: z.array(z.string()),
-    gone: z.array(goneItem).optional(),
   }),
 };
 export type AmendmentShapes = ShapesOf<typeof amendmentSchemas>;

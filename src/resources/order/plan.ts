@@ -10,18 +10,7 @@ import {
   selectionBlock,
   isGone,
 } from "../../engine/plan/input.ts";
-import { lastsAnything } from "../../engine/plan/drift.ts";
-import {
-  type OrderStanding,
-  type LeftBehind,
-  type OrderPlan,
-  hasProducts,
-  isWanted,
-  productsOf,
-  blockedBy,
-  joinedPlans,
-} from "./model.ts";
-import { repairedNumbers, planRepair } from "./drift.ts";
+import { type LeftBehind, type OrderPlan, hasProducts, isWanted, productsOf, blockedBy, joinedPlans } from "./model.ts";
 import { amendedNumbers, withoutThereAlready } from "./there-already.ts";
 import { planRemovals, type RemovalStage } from "./removals.ts";
 import { type AssumptionSettings, missingAssumptions } from "../../contract/assumption-settings.ts";
@@ -54,8 +43,8 @@ import { passwordsWiped } from "../../engine/model/state-parts.ts";
 const nothingRemoved: RemovalStage = { meant: [], blocks: [], changes: [], endingNumbers: new Set() };
 
 export function plan(given: Prepared, { make }: Earlier, options: PlanOptions): ResourcePlan {
-  const read = withoutUnread(planOrders(given, options), given, options);
-  // Only a placed order can already have parts on the platform.
+  const read = withoutUnread(planOrders(given, options), given);
+  // Only what an order has already can be there already.
   const orders = given.standings?.size ? withoutThereAlready(read, given) : read;
   const { people, contents } = given.observed.unread ?? {};
   const takingBlocked = options.takingBlocked ?? people ?? contents;
@@ -85,18 +74,11 @@ export function plan(given: Prepared, { make }: Earlier, options: PlanOptions): 
   };
 }
 
-/**
- * If M7 could not be read, the parts of an order that depend on M7 wait. Other orders go on. If M5 or M6 could not be
- * read, the next run looks again at orders that may need a repair.
- */
-function withoutUnread(stage: OrderStage, given: Prepared, options: PlanOptions): OrderStage {
-  const { people, contents: block } = given.observed.unread ?? {};
-  if (block === undefined) {
-    if (people === undefined) return stage;
-    const unseen = ordersToRepair(given, options).map((key): BlockedRecord => [key, people]);
-    return { ...stage, blocks: [...stage.blocks, ...unseen] };
-  }
-  const waiting = ordersByContents(stage, given, options);
+/** What of an order rests on M7 waits where that gave nothing; what another order is to have goes on. */
+function withoutUnread(stage: OrderStage, given: Prepared): OrderStage {
+  const block = given.observed.unread?.contents;
+  if (block === undefined) return stage;
+  const waiting = ordersByContents(stage, given);
   const goesOn = (order: RecordKey): boolean => !waiting.has(formatKey(order));
   return {
     ...stage,
@@ -106,37 +88,21 @@ function withoutUnread(stage: OrderStage, given: Prepared, options: PlanOptions)
   };
 }
 
-export function driftedOrders(
-  { drift, standings }: Pick<LoadedCustomer, "drift" | "standings">,
-  { repairs }: Pick<PlanOptions, "repairs">,
-): OrderStanding[] {
-  if (!lastsAnything(drift, repairs)) return [];
-  return [...(standings?.values() ?? [])].flatMap((standing) => ("lost" in standing ? [] : standing));
-}
-
-function ordersToRepair(...given: Parameters<typeof driftedOrders>): string[] {
-  return driftedOrders(...given)
-    .filter((standing) => repairedNumbers(standing).length > 0)
-    .map(({ order }) => formatKey(order));
-}
-
-/** Orders whose plan depends on M7: removals, purchases under an existing number, repairs. */
+/** Orders of which something is planned that rests on M7: what ends, what is bought under a number. */
 function ordersByContents(
   { meant, endings }: Pick<OrderStage, "meant" | "endings">,
-  input: Pick<LoadedCustomer, "drift" | "standings">,
-  options: Pick<PlanOptions, "repairs">,
+  input: Pick<LoadedCustomer, "standings">,
 ): Set<string> {
   const bought = meant.filter((one) => amendedNumbers({ meant: [one] }, input).length > 0);
   return new Set([
     ...bought.flatMap(({ records }) => records.map(formatKey)),
     ...endings.map(({ order }) => formatKey(order.order)),
-    ...ordersToRepair(input, options),
   ]);
 }
 
 export type OrdersGiven = Prepared & Pick<RenewalsGiven, "taken">;
 
-type OrderOptions = Pick<PlanOptions, "settings" | "policies" | "repairs">;
+type OrderOptions = Pick<PlanOptions, "settings" | "policies">;
 
 export interface OrderStage extends Pick<OrderPlan, "meant" | "changes" | "endings"> {
   blocks: BlockedRecord[];
@@ -232,11 +198,10 @@ function planPlaced(
   const isHere = isSameKey(placed.customer, customer);
   const agrees = isHere && agreesWith(placed, order);
   if (placed.elsewhere === true && !agrees) return blockedBy(standsElsewhere);
-  if (agrees && (given.drift === undefined || placed.elsewhere === true))
-    return given.sealed?.has(key) === true ? { changes: [passwordsWiped(order.key)] } : {};
+  if (agrees) return given.sealed?.has(key) === true ? { changes: [passwordsWiped(order.key)] } : {};
   const standing = given.standings?.get(key);
   if (standing === undefined || "lost" in standing)
-    return agrees ? {} : formLost(standing?.lost ?? `the present state of the order ${key} was not read`);
+    return formLost(standing?.lost ?? `the present state of the order ${key} was not read`);
   const left = isHere && hasProducts(standing) ? undefined : given.left?.get(key);
   if (left !== undefined && isWanted(order)) return planArrival(given, order, left, options);
   if (!isHere) {
@@ -245,8 +210,7 @@ function planPlaced(
   }
   const make: PurchaseMaker = (own, assets) => purchaseOf(given, own, assets, options.settings);
   const takersOf = (instanceId: string): string[] => takersOfInstance(given, order.key, instanceId);
-  const plan = agrees ? planRepair : planAmendment;
-  return plan({ ...given, takersOf }, { order, placed, standing }, options, make);
+  return planAmendment({ ...given, takersOf }, { order, placed, standing }, options, make);
 }
 
 function formLost(lost: string): Partial<OrderPlan> {

@@ -237,10 +237,10 @@ export function amendmentContextOf(
     return { ...item, number: numbers.get(name) ?? null };
   });
   const stood = after.items.flatMap((item, index) => (item.stood ? [items[index]?.number ?? ""] : []));
-  const { bodyHash, version, assets, gone } = after;
+  const { bodyHash, version, assets } = after;
   const secrets = payload.orderList.some(holdsPasswords);
   const common = orderContextOf(request, { order, bodyHash, version, secrets, assets });
-  return { ...common, items, stood, ...(gone === undefined ? {} : { gone }) };
+  return { ...common, items, stood };
 }
 
 /** Asset numbers that may have existed before: of existing units, of earlier units, and from the CRM. */
@@ -297,7 +297,6 @@ export function orderBought(
   const rows = licenceOrdersOf(context, licenceOrders);
   return {
     changes: [
-      ...goneBefore(operationId, customer, context),
       {
         type: "order-bought",
         order: context.order,
@@ -313,15 +312,4 @@ export function orderBought(
     ],
     audit: purchaseAudit(context, rows),
   };
-}
-
-function goneBefore(operationId: string, customer: RecordKey, { order, gone = [] }: AmendmentContext): StateChange[] {
-  if (gone.length === 0) return [];
-  const numbers = gone.flatMap(({ product, number }) => (product === null && number !== null ? [number] : []));
-  const products = gone.reduce((sum, item) => sum + item.products, 0);
-  const items = gone.map(({ products: _count, ...item }) => item);
-  return [
-    { type: "order-removed", order, customer, operationId, origin: "found", products, items },
-    ...(numbers.length === 0 ? [] : [{ type: "numbers-ended" as const, numbers }]),
-  ];
 }

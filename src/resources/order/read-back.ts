@@ -17,7 +17,7 @@ import {
 import type { PlannedProduct } from "./records.ts";
 import { isForm, isRowOf, observedTerms, type Limits } from "./terms.ts";
 import { removedFrom, removedWithoutCall, wholeUnit } from "./removal-parts.ts";
-import type { ReadBack } from "../../engine/plan/drift.ts";
+import type { ReadBack } from "../../engine/plan/records.ts";
 
 /** Fields in which M7 always distinguishes two forms. */
 const observable = new Set(["nodes", "gmsPid", "appKey"]);

@@ -15,9 +15,8 @@ import type { RemovedItem } from "./payload.ts";
 import { policyOf, type Policies, type PolicyWord } from "../../engine/model/policy.ts";
 import { grouped } from "../../base/lists.ts";
 
-export type EndingPolicy =
-  | `orders.${"ended" | "cancelled" | "deleted" | "replaced" | "assetChanged" | "moved"}`
-  | "drift.extra";
+/** The policies by which something of an order is taken away. */
+export type EndingPolicy = `orders.${"ended" | "cancelled" | "deleted" | "replaced" | "assetChanged" | "moved"}`;
 
 export interface Endings {
   order: OrderStanding;

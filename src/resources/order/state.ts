@@ -74,8 +74,7 @@ export const state = {
 function standingsAfter(before: LoadedCustomer["standings"], changes: readonly StateChange[]): typeof before {
   let standings = before;
   for (const change of changes) {
-    const isShownAgain = change.type === "order-bought" && change.origin === "found";
-    if (change.type !== "order-removed" && change.type !== "order-priced" && !isShownAgain) continue;
+    if (change.type !== "order-removed" && change.type !== "order-priced") continue;
     const key = formatKey(change.order);
     const standing = standings?.get(key);
     if (standing === undefined || "lost" in standing) continue;

@@ -1,14 +1,13 @@
-import type { Membership, PlanOptions, CustomerInput } from "../../engine/plan/input.ts";
+import type { Membership, CustomerInput } from "../../engine/plan/input.ts";
 import type { AssumptionSettings } from "../../contract/assumption-settings.ts";
 import { formatKey } from "../../crm/keys.ts";
 import type { Desired, DesiredStaff } from "../../engine/model/desired.ts";
 import { type PrivateMarker, markerKey } from "../../engine/model/references.ts";
 import type { ObservedMember } from "../../platform/snapshot.ts";
-import { policyOf } from "../../engine/model/policy.ts";
-import { lastingOf } from "../../engine/plan/drift.ts";
 import type { Known } from "../../engine/model/state.ts";
 
-interface Given extends Pick<CustomerInput, "staff" | "privateValues" | "drift"> {
+/** What tells who a person is. */
+interface Given extends Pick<CustomerInput, "staff" | "privateValues"> {
   known: Pick<Known, "link" | "staffLinks" | "protectedMembers" | "enterpriseCode" | "assignments">;
   observed: { readonly members: readonly ObservedMember[] | undefined };
 }
@@ -19,12 +18,11 @@ interface Members {
   names: ReadonlyMap<string, number>;
 }
 
-/** By the link, otherwise by account name, bare or with the enterprise code (A28). */
-export function membershipsOf(
-  given: Given,
-  settings: AssumptionSettings,
-  options?: Pick<PlanOptions, "policies" | "repairs">,
-): ReadonlyMap<string, Membership> {
+/**
+ * Who each staff record is on the platform: by its link, else by its account name, bare or with the enterprise code
+ * (A28); two hits block.
+ */
+export function membershipsOf(given: Given, settings: AssumptionSettings): ReadonlyMap<string, Membership> {
   const { link: enterprise, staffLinks } = given.known;
   const shown = (given.observed.members ?? []).filter((member) => !member.deleted);
   const isUnread = enterprise !== undefined && given.observed.members === undefined;
@@ -41,26 +39,11 @@ export function membershipsOf(
       else identified.set(key, identify(given, staff, members, settings));
     } else if (isUnread || shownIds.has(memberGlobalId))
       memberships.set(key, { kind: "member", memberGlobalId, origin: "linked" });
-    else if (options !== undefined && isLost(given, staff, memberGlobalId, options)) {
-      const found = identify(given, staff, members, settings);
-      identified.set(key, found.kind === "to-add" ? { ...found, lost: true } : found);
-    } else memberships.set(key, notShown);
+    else memberships.set(key, notShown);
   }
   const ids = [...identified.values()].flatMap((found) => (found.kind === "member" ? [found.memberGlobalId] : []));
   const fits = Map.groupBy(ids, (id) => id);
   return new Map([...memberships, ...[...identified].map(([key, found]) => [key, onlyOne(found, fits)] as const)]);
-}
-
-/** The account was shown once, and is missing from full reads over the settle time. */
-function isLost(
-  { drift }: Given,
-  { key: staff, state }: Desired<DesiredStaff>,
-  memberGlobalId: string,
-  { policies, repairs }: Pick<PlanOptions, "policies" | "repairs">,
-): boolean {
-  if (state !== "current" || ["ignore", "report"].includes(policyOf(policies, "drift.missing"))) return false;
-  const lasting = lastingOf({ drift, repairs }, "staff", "missing", { staff });
-  return lasting !== undefined && drift?.members.has(memberGlobalId) === true;
 }
 
 function accountNames(given: Given): ReadonlyMap<string, number> {

@@ -22,8 +22,8 @@ export function plan(given: Prepared, earlier: Earlier, options: PlanOptions): R
   const unread = given.observed.unread?.people;
   if (unread !== undefined)
     return { records: "staff", operations: [], changes: [], blocks: peopleWaiting(given, unread) };
-  const found = membershipsOf(given, options.settings, options);
-  const edits = planEdits(given, options.settings, options);
+  const found = membershipsOf(given, options.settings);
+  const edits = planEdits(given, options.settings);
   const { memberships, drafts } = planAdditions(given, found, earlier.rejectedPart, options);
   const added = earlier.make(drafts);
   const edited = earlier.make(edits.drafts);
@@ -94,12 +94,9 @@ interface Candidate {
   staff: Desired<DesiredStaff>;
   entry: AddedPerson;
   together: string | undefined;
-  lost: boolean;
 }
 
-const lostReason = "the platform showed the account of each of them and shows it no more; another one is made";
-
-/** At most 100 people per M1. People who cannot be added are blocked in `memberships`. */
+/** Adds everybody who is not there, at most 100 in one M1. Who cannot be added is blocked in `memberships`. */
 export function planAdditions(
   given: Prepared,
   found: ReadonlyMap<string, Membership>,
@@ -121,16 +118,9 @@ export function planAdditions(
       passwordBlock(staff, settings, canSeal) ??
       alone;
     if (block !== undefined) memberships.set(key, { kind: "blocked", block });
-    else candidates.push({ staff, entry, together, lost: membership.lost === true });
+    else candidates.push({ staff, entry, together });
   }
-  const lost = batches(candidates.filter((one) => one.lost)).map((batch) => addition(customer, batch));
-  return {
-    memberships,
-    drafts: [
-      ...batches(candidates.filter((one) => !one.lost)).map((batch) => addition(customer, batch)),
-      ...lost.map((draft): Addition => ({ ...draft, reason: lostReason, policy: "drift.missing" })),
-    ],
-  };
+  return { memberships, drafts: batches(candidates).map((batch) => addition(customer, batch)) };
 }
 
 export function addedAgain(

@@ -4,13 +4,10 @@ import { formatKey } from "../../crm/keys.ts";
 import type { Desired, DesiredStaff } from "../../engine/model/desired.ts";
 import type { DraftOperation } from "../../engine/model/operation.ts";
 import type { Block, BlockedRecord } from "../../engine/plan/records.ts";
-import { driftName, lastingOf } from "../../engine/plan/drift.ts";
-import type { Observed, PlanOptions, Prepared } from "../../engine/plan/input.ts";
-import { policyOf } from "../../engine/model/policy.ts";
+import type { Observed, Prepared } from "../../engine/plan/input.ts";
 import { markerKey, type PrivateMarker } from "../../engine/model/references.ts";
 import type { Known, StateChange } from "../../engine/model/state.ts";
 import type { ObservedMember } from "../../platform/snapshot.ts";
-import { subjectOf } from "../../report/reconciliation/case.ts";
 import {
   isAccountOf,
   clearProfile,
@@ -24,7 +21,8 @@ import {
 } from "./profile.ts";
 import type { ShownField, StaffLink, StaffProfile } from "./state.ts";
 
-type Given = Pick<Prepared, "customer" | "staff" | "privateValues" | "drift"> & {
+/** What planning the profiles of staff looks at. */
+type Given = Pick<Prepared, "customer" | "staff" | "privateValues" | "changedAccounts"> & {
   known: Pick<Known, "staffLinks" | "protectedMembers" | "enterpriseCode">;
   observed: Pick<Observed, "members">;
 };
@@ -50,14 +48,12 @@ interface Edit {
   note?: Block | undefined;
 }
 
-type Repairs = Pick<PlanOptions, "policies" | "repairs">;
-
 /**
- * Sends changes of the CRM by M2, all known fields of a person together (A41). No call changes an account name.
- * M2's values are compared with M5 once; a difference is reported, not sent again. Later changes on the platform follow
- * `drift.different`.
+ * What the CRM changed of people whose accounts exist goes out by M2, all that is known of each person together (A41).
+ * An account name never changes: no call does that. What M2 set is compared with M5 once; a difference is reported and
+ * not sent a second time. What somebody changed on the platform since stays as it is.
  */
-export function planEdits(given: Given, settings: AssumptionSettings, repairs?: Repairs): Edits {
+export function planEdits(given: Given, settings: AssumptionSettings): Edits {
   const edits: Edits = { drafts: [], changes: [], notes: [] };
   const shown = (given.observed.members ?? []).filter(({ deleted }) => !deleted);
   const members = new Map(shown.map((member) => [member.globalId, member]));
@@ -69,7 +65,7 @@ export function planEdits(given: Given, settings: AssumptionSettings, repairs?: 
     const link = toldAnew(given, { staff, link: kept, member }, settings);
     const wanted = profileOf(staff.body);
     const login = wanted.userName === link.profile.userName ? undefined : loginChanged;
-    const own = member === undefined ? {} : planEdit(given, { staff, link, member, wanted }, settings, repairs);
+    const own = member === undefined ? {} : planEdit(given, { staff, link, member, wanted }, settings);
     const note = [own.note, login].find((block) => block?.again) ?? login ?? own.note;
     if (note !== undefined) edits.notes.push([key, note]);
     if (own.draft !== undefined) edits.drafts.push(own.draft);
@@ -101,7 +97,8 @@ const loginChanged: Block = {
   again: false,
 };
 
-export function planEdit(given: Given, person: Person, settings: AssumptionSettings, repairs?: Repairs): Edit {
+/** Makes one account what the CRM says of the person (M2), or says what keeps it from that. */
+export function planEdit(given: Given, person: Person, settings: AssumptionSettings): Edit {
   const { staff, link, member, wanted } = person;
   const { unread, ...before } = link.profile;
   const dropped = droppedFields(before, wanted, settings);
@@ -115,16 +112,12 @@ export function planEdit(given: Given, person: Person, settings: AssumptionSetti
   const changed = shownFields.filter((field) => before[field] !== after[field]);
   const note = dropped.length === 0 ? undefined : notCleared(dropped);
   if (changed.length > 0) {
-    const drifted = driftedFields(given, person, repairs);
-    const stopped = whyNotSent(given, person, settings) ?? whyNotLeft(drifted, settings);
+    const left = changedOnPlatform(given, person);
+    const stopped = whyNotSent(given, person, settings) ?? whyNotLeft(left, settings);
     if (stopped !== undefined) return { note: stopped };
-    const { left, held } = drifted;
-    const draft = edit(given, person, { before, after, changed, left, settings });
-    if (held.length === 0) return { draft, note };
-    const reason = `${draft.reason}; M5 shows another ${named(held)} than was sent, which is set back with it`;
-    return { draft: { ...draft, reason, policy: "drift.different" }, note };
+    return { draft: edit(given, person, { before, after, changed, left, settings }), note };
   }
-  if (unread === undefined) return { note, ...setAgain(given, person, { before, after, settings }, repairs) };
+  if (unread === undefined) return { note };
   const otherwise = shownOtherwise(member, sentProfile(given, staff.body, unread, settings));
   if (otherwise.length > 0) return { note: shownDifferently(otherwise) };
   return { change: agreed(given, staff, before), note };
@@ -139,56 +132,23 @@ function agreed({ customer }: Given, { key: staff }: Person["staff"], profile: S
  * `ignore`
  * no reading keeps them, so only M5 shows them.
  */
-function driftedFields(
-  given: Given,
-  { staff, link, member }: Person,
-  options: Repairs | undefined,
-): { left: readonly ShownField[]; held: readonly ShownField[] } {
-  const none = { left: [], held: [] };
-  if (options === undefined) return none;
-  const word = policyOf(options.policies, "drift.different");
-  const found = given.drift?.lasting.has(driftName("staff", subjectOf({ staff: staff.key }), "different")) === true;
-  if (!found && word !== "ignore") return none;
-  const drifted = shownOtherwise(member, leftProfile(given.privateValues, staff.body, link.profile));
-  if (word === "ignore" || word === "report") return { left: drifted, held: [] };
-  const isAsked = word === "ask" && policyOf(options.policies, "staff.edited") === "apply";
-  return isAsked ? { left: [], held: drifted } : none;
+function changedOnPlatform(given: Given, { staff, link, member }: Person): readonly ShownField[] {
+  if (given.changedAccounts?.has(formatKey(staff.key)) !== true) return [];
+  return shownOtherwise(member, leftProfile(given.privateValues, staff.body, link.profile));
 }
 
-/** M2 requires the name, and may clear fields that it leaves out. */
-function whyNotLeft({ left }: { left: readonly ShownField[] }, settings: AssumptionSettings): Block | undefined {
+/** M2 needs the name, and may clear what it does not say. */
+function whyNotLeft(left: readonly ShownField[], settings: AssumptionSettings): Block | undefined {
   const isLeftOut = settings.leftOutStaffFields === "kept" && !left.includes("name");
   if (left.every((field) => field === "departmentId") || isLeftOut) return undefined;
   return block(
     "staff.would-set-back",
-    `M5 shows another ${named(left)} than was sent, and policies.drift.different keeps that value. The M2 for the ` +
+    `M5 shows another ${named(left)} than was sent, and crm-sync does not set that back. The M2 for the ` +
       "changes of the CRM would overwrite it",
   );
 }
 
-/** Sends values again that the platform changed, if full reads showed it over the settle time and M5 shows it now. */
-function setAgain(
-  given: Given,
-  person: Person,
-  of: { before: StaffProfile; after: StaffProfile; settings: AssumptionSettings },
-  options: Repairs | undefined,
-): Edit {
-  const { staff, link, member } = person;
-  if (options === undefined || ["ignore", "report"].includes(policyOf(options.policies, "drift.different"))) return {};
-  if (
-    lastingOf({ drift: given.drift, repairs: options.repairs }, "staff", "different", { staff: staff.key }) ===
-    undefined
-  )
-    return {};
-  const changed = shownOtherwise(member, leftProfile(given.privateValues, staff.body, link.profile));
-  if (changed.length === 0) return {};
-  const stopped = whyNotSent(given, person, of.settings);
-  if (stopped !== undefined) return { note: stopped };
-  const reason = `M5 shows another ${named(changed)} than was sent; the value of the CRM is sent again`;
-  return { draft: { ...edit(given, person, { ...of, changed }), reason, policy: "drift.different" } };
-}
-
-/** Fields that the CRM dropped and M2 cannot or may not clear. A default department replaces an empty one. */
+/** What the CRM no longer says of a person and M2 cannot or may not clear. A default department replaces none. */
 function droppedFields(before: StaffProfile, wanted: StaffProfile, settings: AssumptionSettings): ShownField[] {
   return shownFields.filter((field) => {
     if (before[field] === null || wanted[field] !== null) return false;

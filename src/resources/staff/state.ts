@@ -10,6 +10,7 @@ import { sqlOf } from "../../ledger/database/statements.ts";
 import { stored } from "../../ledger/database/damage.ts";
 import { desired } from "../../ledger/state/desired.ts";
 import type { LedgerRows } from "../../ledger/state/registry.ts";
+import { subjectOf } from "../../report/reconciliation/case.ts";
 import { leftProfile, type ClearProfile } from "./profile.ts";
 
 export interface StaffLinkTable {
@@ -120,6 +121,12 @@ declare module "../../engine/model/resource.ts" {
 declare module "../../engine/model/state.ts" {
   interface Known extends KnownStaffLinks {}
 }
+declare module "../../engine/plan/input.ts" {
+  interface CustomerInput {
+    /** People whose accounts readings showed otherwise than they were left, by key. */
+    changedAccounts?: ReadonlySet<string> | undefined;
+  }
+}
 
 const nothing: KnownStaffLinks = { staffLinks: new Map() };
 
@@ -140,6 +147,8 @@ export const state = {
   holds: {
     staff:
       "exists (select 1 from staff_link where to_at is null and customer_namespace = +@namespace and customer_id = +@id)",
+    changedAccounts: `exists (select 1 from difference where namespace = +@namespace and customer_id = +@id
+      and ended_at is null and class = 'different' and level = 'staff')`,
   },
   open,
 } satisfies StateStore<keyof typeof changes, StaffRows>;
@@ -192,7 +201,10 @@ function open(database: Sqlite, ledger: LedgerRows): StaffRows {
       );
       return keys.size === 0 ? {} : { staffLinks: new Map([...staffLinks].filter(([key]) => !keys.has(key))) };
     },
-    gather: (given) => withLogins(given, ledger),
+    gather: (given) => ({
+      ...withLogins(given, ledger),
+      ...(given.held["changedAccounts"] === 1 && { changedAccounts: changedAccounts(given, ledger) }),
+    }),
     writes: {
       "staff-linked": ({ staff, customer, enterpriseGlobalId, memberGlobalId, origin, profile }, at) => {
         end(staff, customer, null, at);
@@ -235,7 +247,16 @@ function open(database: Sqlite, ledger: LedgerRows): StaffRows {
   };
 }
 
-/** Adds the earlier account name of renamed people to the private values, because M2 needs it. */
+function changedAccounts({ customer, staff }: Gathered, { differences }: LedgerRows): ReadonlySet<string> {
+  const found = differences.of(customer).filter((one) => one.level === "staff" && one.class === "different");
+  const subjects = new Set(found.map(({ subject }) => subject));
+  return new Set(staff.flatMap(({ key }) => (subjects.has(subjectOf({ staff: key })) ? [formatKey(key)] : [])));
+}
+
+/**
+ * Who got another account name in the CRM comes with the one that the account was made with, which is put among the
+ * private values: M2 needs it.
+ */
 function withLogins({ known, staff, privateValues }: Gathered, ledger: LedgerRows): Partial<LoadedCustomer> {
   const changed = new Map<string, StaffLink>();
   const clear = new Map(privateValues);

@@ -71,11 +71,6 @@ function undoEdit(row: DoneOperation<"edit-staff">, of: Undoing): Undoes {
     return { is: "impossible", why: `the account ${target.memberGlobalId} is not this person's any more` };
   const { unread: _, ...now } = link.profile;
   const changed = shownFields.filter((field) => before[field] !== after[field]);
-  if (changed.length === 0)
-    return {
-      is: "impossible",
-      why: "it sent the same values again, and the values that M5 showed before are kept nowhere",
-    };
   if (changed.every((field) => now[field] === before[field])) return { is: "nothing-left" };
   if (changed.some((field) => now[field] !== after[field]) || !isNewest(row, of)) return newerSince;
   const body = bodyBefore(of, staff, before, changed);

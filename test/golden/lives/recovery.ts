@@ -29,7 +29,6 @@ export const lives: Life[] = [
         pid: `PID-${id}`,
       }));
       Object.assign(life.company.orders[0] ?? {}, { products });
-      life.configuration.more = "policies: { drift: { missing: apply, extra: report, different: apply } }\n";
       await life.run("run", "everything");
       await life.run("run", "verify");
       const edits = [
@@ -49,11 +48,14 @@ export const lives: Life[] = [
       await life.run("run", "everything");
       await life.run("run", "verify");
       await life.run("report", "reconciliation", "--period", "2026-03");
+      const left = products.filter(({ id }) => id !== "O1-A1-P");
+      Object.assign(life.company.orders[0] ?? {}, { products: left });
       await life.run("run", "everything");
       await approves(life);
       await life.run("run", "everything");
-      await life.run("run", "verify");
+      Object.assign(life.company.orders[0] ?? {}, { products });
       await life.run("run", "everything");
+      await life.run("run", "verify");
       await life.run("explain", "order", "O1");
     },
   },

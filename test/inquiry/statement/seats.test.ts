@@ -17,10 +17,10 @@ function added(rows: readonly Row[] | undefined, column: string): Map<string, nu
 }
 
 /**
- * The world of three months, in which Plot of the first unit, which was found gone, is shown again on 5 December, and
+ * The world of three months, in which Plot of the first unit, which was found gone, is bought again on 5 December, and
  * the number is granted the day after.
  */
-async function shownAgain(): Promise<LedgerWorld> {
+async function boughtAgain(): Promise<LedgerWorld> {
   const world = await threeMonths();
   world.now = Date.parse("2026-12-05T10:00:00Z");
   const unit = { instanceId: "A1", unit: 0, number: "8000000001" };
@@ -31,12 +31,12 @@ async function shownAgain(): Promise<LedgerWorld> {
         type: "order-bought",
         order: key("O1"),
         customer: key("C1"),
-        channelOrderId: "CO-O1",
+        channelOrderId: "CO-O1-again",
         version: 1,
         items: [{ ...unit, products: ["P2"], packages: ["K1"] }],
         licenceOrders: [],
         operationId: null,
-        origin: "found",
+        origin: "sent",
         products: 1,
       },
     ],
@@ -94,7 +94,7 @@ describe("the seats of an order's lines", () => {
     ["2026-10-31T23:00:00.000Z", { filters: { customer: "crm/C2" } }],
     ["2026-10-31T23:00:00.000Z", { by: "crm-date" }],
   ])("add up, from the beginning until %s, to the closing seats of entitlements: %j", async (to, fields) => {
-    const { path } = await shownAgain();
+    const { path } = await boughtAgain();
     const period = { label: "2026-09-01..2026-10-31", zone: "Europe/Berlin", from: "2026-08-31T22:00:00.000Z", to };
     const { lines } = await statementOf(path, "orders", period, fields);
     const { entitlements } = await statementOf(path, "entitlements", period, fields);
@@ -103,11 +103,11 @@ describe("the seats of an order's lines", () => {
   });
 
   it("are counted once where a unit went and came again", async () => {
-    const { path } = await shownAgain();
+    const { path } = await boughtAgain();
     const all = { ...month("2026-10"), to: month("2027-01").from };
     const { lines, licences } = await statementOf(path, "orders", all);
     const plot = lines?.filter((row) => row["product"] === "Plot" && row["seats"] !== 0) ?? [];
-    expect(cells(plot, "event", "units", "seats")).toEqual([["found-again", 1, 1]]);
+    expect(cells(plot, "event", "units", "seats")).toEqual([["amended", 1, 1]]);
     expect(licences?.filter(({ event }) => event === "granted")).toHaveLength(2);
   });
 });

@@ -22,10 +22,10 @@ it("thins history that ended long ago, and leaves what a promise or a report nee
         ('L2', '${old}', '${old}', 'C1', 'locked', 'anna.lee'), ('L3', '${old}', '${now}', 'C1', 'locked', 'anna.lee'),
         ('L5', '2022-01-01', '${old}', 'C1', 'locked', 'the CRM'), ('L5', '2022-02-01', '${old}', 'C1', 'unlocked', 'the CRM'),
         ('L6', '2022-01-01', '${old}', 'C1', 'locked', 'the CRM'), ('L6', '2022-02-01', '${old}', 'C2', 'locked', 'the CRM'));
-    insert into difference (namespace, customer_id, level, subject, class, first_seen, last_seen, detail, ended_at)
-      values ('crm', 'C1', 'order', 'O1', 'missing', '2023-01-01', '${old}', 'not shown', '${old}'),
-        ('crm', 'C1', 'order', 'O2', 'missing', '2023-01-01', '${old}', 'not shown', '${now}'),
-        ('crm', 'C1', 'order', 'O3', 'missing', '2023-01-01', '${old}', 'not shown', null);
+    insert into difference (namespace, customer_id, level, subject, class, first_seen, detail, ended_at)
+      values ('crm', 'C1', 'order', 'O1', 'missing', '2023-01-01', 'not shown', '${old}'),
+        ('crm', 'C1', 'order', 'O2', 'missing', '2023-01-01', 'not shown', '${now}'),
+        ('crm', 'C1', 'order', 'O3', 'missing', '2023-01-01', 'not shown', null);
     insert into source_read (run_id, source, stream, started_at, finished_at, complete, whole, problem)
       with recursive n(i) as (select 1 union all select i + 1 from n where i < 700)
       select null, 'crm', 'orders', '${old}', '${old}', i % 7 <> 0, 1, null from n;`);

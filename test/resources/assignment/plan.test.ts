@@ -28,7 +28,6 @@ import {
   type Situation,
 } from "../../engine/situation.ts";
 import { asset, product } from "../../support/world/instances.ts";
-import { standardPolicies } from "../../support/world/rules.ts";
 
 const own = customer();
 const claims = (...numbers: string[]) => ({ assets: numbers.map((assetNumber) => ({ assetNumber })) });
@@ -77,15 +76,11 @@ describe("what a person should hold", () => {
     ]);
   });
 
-  it.each([
-    ["report", []],
-    ["ignore", []],
-    ["apply", ["grant-assets staff:crm/ann N1"]],
-  ] as const)("is granted anew where somebody took it away as drift.missing says: %s", (missing, expected) => {
+  it("is not granted anew where somebody took it away", () => {
     const known = { staffLinks: staffLink(ann), assignments: [assignment(ann, "N1"), assignment(ann, "N2")] };
-    const given = people({ staff: [ann], known, observed: shown(["ann"], { N1: null, N2: "ann" }) });
-    const policies = { ...standardPolicies, drift: { ...standardPolicies.drift, missing } };
-    expect(lines(plan(given, { policies }))).toEqual(expected);
+    const planned = plan(people({ staff: [ann], known, observed: shown(["ann"], { N1: null, N2: "ann" }) }));
+    expect(lines(planned)).toEqual([]);
+    expect(staffOutcome(planned)).toMatchObject({ code: "asset.taken-away", again: true });
   });
 
   it("waits where the platform does not show the number", () => {

@@ -121,26 +121,22 @@ it("what others added does not stop a run", async () => {
   expect([run.exitCode, run.calls["E5"]], run.stdout).toEqual([0, customers]);
 });
 
-it.each(["report", "ignore"])(
-  "what was missing before does not stop a run, and what goes missing stops every one after (drift.missing: %s)",
-  async (word) => {
-    const w = await synchronised();
-    rule(w, "drift.missing", word);
-    drop(w, "O1-A1");
-    buyMore(w, "N");
-    const beside = await byShares(w, behindC1);
-    expect([beside.exitCode, beside.calls["E5"]], beside.stdout).toEqual([0, customers]);
-    expect((await tranches(w))[0]).toMatchObject({ before: 1, wrong: [] });
-    buyMore(w, "M");
-    const stopped = await meanwhile(w, behindC1, () => drop(w, "NC1-A1"));
-    expect([stopped.exitCode, stopped.calls["E5"]], stopped.stdout).toEqual([3, 1]);
-    for (const letter of ["K", "L"]) {
-      buyMore(w, letter);
-      const next = await byShares(w, behindC1);
-      expect([next.exitCode, next.calls["E5"]], `${letter}: ${next.stdout}`).toEqual([3, 1]);
-    }
-  },
-);
+it("what was missing before does not stop a run, and what goes missing stops every one after", async () => {
+  const w = await synchronised();
+  drop(w, "O1-A1");
+  buyMore(w, "N");
+  const beside = await byShares(w, behindC1);
+  expect([beside.exitCode, beside.calls["E5"]], beside.stdout).toEqual([0, customers]);
+  expect((await tranches(w))[0]).toMatchObject({ before: 1, wrong: [] });
+  buyMore(w, "M");
+  const stopped = await meanwhile(w, behindC1, () => drop(w, "NC1-A1"));
+  expect([stopped.exitCode, stopped.calls["E5"]], stopped.stdout).toEqual([3, 1]);
+  for (const letter of ["K", "L"]) {
+    buyMore(w, letter);
+    const next = await byShares(w, behindC1);
+    expect([next.exitCode, next.calls["E5"]], `${letter}: ${next.stdout}`).toEqual([3, 1]);
+  }
+});
 
 it("neither a customer that waits for a person since before nor one that cannot be read stops a run", async () => {
   const w = await synchronised();
@@ -207,32 +203,20 @@ it("shares rise, are of a job that synchronises, and come from the command line 
   expect((await w.run("run", "everything")).exitCode).toBe(78);
 });
 
-/** Two customers with an order and a person each, and a product more that the CRM gives to the order of C2. */
-async function twoOrders(more: Parameters<typeof placedOrders>[0] = {}): Promise<World> {
-  const w = await placedOrders(more);
-  rule(w, "drift.missing", "apply");
-  return w;
-}
-
-function buysAnother(w: World): void {
+/** Two customers with an order each; the CRM gives C1 a person with a seat, and the order of C2 another product. */
+async function newSeat(): Promise<World> {
+  const w = await placedOrders({ staff: [] });
+  w.staff = [{ id: "S1", customer: "C1", holds: ["A1"] }];
   const had = w.orders.find(({ id }) => id === "2")?.products ?? [];
   amend(w, "2", { products: [...had, line("R", "A2")] });
-}
-
-/** Somebody takes the seat of C1 away on the platform, and two readings show it. */
-async function seatIsFree(w: World): Promise<void> {
-  freeSeat(w);
-  for (const _ of [1, 2]) expect((await w.run("run", "verify")).exitCode).toBe(3);
+  return w;
 }
 
 const freeSeat = (w: World): void =>
   void w.sandbox.hand({ action: "move-holder", assetNum: numberOf(w, "A1"), memberGlobalId: null });
 
-it.each(["was free before", "is new"])("a run stops when a seat that %s is given in vain", async (which) => {
-  const w = await twoOrders(which === "is new" ? { staff: [] } : {});
-  if (which === "is new") w.staff = [{ id: "S1", customer: "C1", holds: ["A1"] }];
-  else await seatIsFree(w);
-  buysAnother(w);
+it("a run stops when a seat is given in vain", async () => {
+  const w = await newSeat();
   // The service says that it gave the seat, and did not.
   w.sandbox.faults.add({ operation: "M9", fault: "oddData", value: null, applied: false });
   const run = await byShares(w, "50");
@@ -243,16 +227,14 @@ it.each(["was free before", "is new"])("a run stops when a seat that %s is given
 });
 
 it("a run stops when a seat that it gave is free again", async () => {
-  const w = await twoOrders();
-  await seatIsFree(w);
-  buysAnother(w);
+  const w = await newSeat();
   const gate = w.stopsAt("M9", { when: "after" });
   const running = byShares(w, "95");
   await gate.reached;
   freeSeat(w);
   gate.goOn();
   const run = await running;
-  expect([run.exitCode, run.calls], run.stdout).toEqual([3, { E5: 1, M9: 1 }]);
+  expect([run.exitCode, run.calls], run.stdout).toMatchObject([3, { E5: 1, M9: 1 }]);
 });
 
 it("reads the customers of a share back at once", async () => {

@@ -120,20 +120,6 @@ describe("reading back", () => {
     },
   );
 
-  it(
-    "does not keep a class that the policies ignore, and no repair is earned by approvals",
-    { tags: "long" },
-    async () => {
-      const w = await synchronised();
-      w.sandbox.dropOrders("O2");
-      w.environment["CRM_SYNC__policies__drift__missing"] = "ignore";
-      expect((await verifies(w)).exit).toBe(0);
-      expect(await differs(w)).toEqual({});
-      w.environment["CRM_SYNC__policies__drift__different"] = "apply-after-approvals";
-      expect((await w.run("run", "verify")).exitCode).toBe(78);
-    },
-  );
-
   it("keeps a lock that is lent as M8 shows it", { tags: "long" }, async () => {
     const w = await synchronised();
     const type = "normal_recover_usbkey" as const;

@@ -1,12 +1,11 @@
 /** @module-tag sized */
 import { describe, expect, it } from "vitest";
 import { policySettingsSchema } from "../../../src/engine/model/policy-settings.ts";
-import { callerOf } from "../../sandbox/caller.ts";
-import { enterpriseOf, numberOf, openHold, openHolds, waitsFor } from "../../support/asking.ts";
-import type { Parsed, World } from "../../support/cli.ts";
-import { isSample, sampled, spread } from "../../support/sizes.ts";
+import { numberOf, openHold, openHolds, waitsFor } from "../../support/asking.ts";
+import type { World } from "../../support/cli.ts";
+import { isSample, spread } from "../../support/sizes.ts";
 import type { GivenOrder, GivenStaff } from "../../support/world/crm.ts";
-import { membersOf, outcome, personOf } from "../../support/world/members.ts";
+import { outcome, personOf } from "../../support/world/members.ts";
 import { amend, line, orderOf, placedOrders, rule } from "../../support/world/placed-orders.ts";
 
 /** Each policy with each word that it may have, while another customer gets a person whatever the word is. */
@@ -269,80 +268,9 @@ describe("a change of the CRM", () => {
   });
 });
 
-/** What somebody does on the platform's own pages to the first customer, and what one repair of it takes. */
-interface Drift {
-  edit: (w: World) => Promise<void> | void;
-  class: "missing" | "extra" | "different";
-  done: Record<string, number>;
-}
-
-const memberOf = async (w: World): Promise<string> => [...(await membersOf(w, "C1")).values()].at(-1)?.globalId ?? "";
-
-/** M7 leaves a product of the first order out until the faults are cleared. */
-async function hides(w: World, product: string): Promise<void> {
-  const { member } = callerOf(w.sandbox.url);
-  const enterprise = await enterpriseOf(w, "C1");
-  const [{ assetId: about }] = (await member("GET", `/enterprise/${enterprise}/asset/assetNums`)).data;
-  const { productInstanceList } = (await member("GET", `/enterprise/asset/${about}/merchandiseProducts`)).data;
-  const value = productInstanceList.filter(({ crmProductId }: Parsed) => crmProductId !== product);
-  w.sandbox.faults.add({ operation: "M7", about, fault: "oddField", field: "productInstanceList", value });
-}
-
-const drifts: Record<string, Drift> = {
-  "drift.missing": {
-    class: "missing",
-    edit: (w) => void w.sandbox.hand({ action: "move-holder", assetNum: numberOf(w, "A1"), memberGlobalId: null }),
-    done: { M9: 1 },
-  },
-  "drift.extra": {
-    class: "extra",
-    edit: async (w) => {
-      // It counts as removed while M7 leaves it out, and is shown again.
-      await hides(w, "Q1");
-      amend(w, "1", { products: [line("P1", "A1")] });
-      expect((await w.does("run", "everything")).calls).toEqual({});
-      w.sandbox.faults.clear();
-    },
-    done: { E5: 1 },
-  },
-  "drift.different": {
-    class: "different",
-    edit: async (w) =>
-      void w.sandbox.hand({ action: "rename-person", memberGlobalId: await memberOf(w), name: "By hand" }),
-    done: { M2: 1 },
-  },
-};
-
-const driftCells = Object.entries(drifts).flatMap(([name, item]) =>
-  wordsOf(name).map((word): [string, Word, Drift] => [name, word, item]),
-);
-
-describe("a change that somebody made on the platform", () => {
-  it.each(sampled(driftCells, 4))("%s: %s", { tags: "long" }, async (name, word, { edit, class: named, done }) => {
-    const w = await under(name, word, { edit: () => {}, about: ["order", "1"] });
-    expect((await w.run("run", "verify")).exitCode).toBe(0);
-    const before = standingOf(w);
-    await edit(w);
-    const changed = standingOf(w);
-    for (const _ of [1, 2]) {
-      const { exit, differences } = await w.ask("run", "verify");
-      expect([exit, differences[named]]).toEqual(word === "ignore" ? [0, 0] : [3, 1]);
-    }
-    expect((await w.does("run", "everything")).calls).toEqual(word === "apply" ? done : {});
-    if (word === "ask") {
-      expect([(await openHolds(w)).length, standingOf(w)]).toEqual([1, changed]);
-      expect(await approvedOf(w)).toEqual(done);
-    }
-    const isRepaired = word === "apply" || word === "ask";
-    expect(standingOf(w)).toEqual(isRepaired ? { ...before, products: before.products - (done["E5"] ?? 0) } : changed);
-    expect((await w.does("run", "everything")).calls).toEqual({});
-    expect((await w.run("run", "verify")).exitCode).toBe(word === "report" ? 3 : 0);
-  });
-});
-
 it("has a case for each policy of the configuration", () => {
   const names = Object.entries(policySettingsSchema.parse(undefined)).flatMap(([area, rules]) =>
     typeof rules === "object" ? Object.keys(rules).map((key) => `${area}.${key}`) : [],
   );
-  expect([...Object.keys(cases), ...Object.keys(drifts)].sort()).toEqual(names.sort());
+  expect(Object.keys(cases).sort()).toEqual(names.sort());
 });

@@ -152,26 +152,6 @@ it("undoes a renewal: removes its own products and its own unit, and leaves the 
   expect([standing(w), await holdings(w)]).toEqual([{ products: 4, assets: 2, assignments: 2 }, held]);
 });
 
-it("buys again what somebody removed of a renewal that was renewed itself", async () => {
-  const w = await renewed(2);
-  rule(w, "drift.missing", "apply");
-  // The id sorts before that of the order 3.
-  adds(w, renewal("20", { assets: [{ id: "B20", continues: { order: "3", instance: "B3" } }] }));
-  await runsUntilQuiet(w);
-  expect((await w.run("run", "verify")).exitCode).toBe(0);
-  const before = standing(w);
-  const shared = numbersSent(w, "20").flat();
-  const [own = ""] = numbersSent(w, "3")
-    .flat()
-    .filter((number) => !shared.includes(number));
-  w.sandbox.hand({ action: "drop-asset", assetNum: own });
-  for (const _ of [1, 2]) expect((await w.run("run", "verify")).exitCode).toBe(3);
-  expect((await w.does("run", "everything")).exitCode).toBe(4);
-  expect((await w.run("approve", await openHold(w), ...because)).exitCode).toBe(0);
-  expect((await runsUntilQuiet(w))[0]).toMatchObject({ E5: 1 });
-  expect(standing(w)).toEqual(before);
-});
-
 it("gives the middle one of three renewals a number of its own when it comes back", async () => {
   const w = await renewed(2);
   removesAll(w);

@@ -15,7 +15,6 @@ import {
   type DesiredOrder,
   type OrderWithTree,
 } from "../../../engine/model/desired.ts";
-import { driftName, type Drift } from "../../../engine/plan/drift.ts";
 import type { CustomerInput, LoadedCustomer } from "../../../engine/plan/input.ts";
 import type { Gathered } from "../../../engine/model/resource.ts";
 import type { Known } from "../../../engine/model/state.ts";
@@ -52,9 +51,8 @@ export class OrderGathering {
   /** Leaves out bodies of placed, unchanged orders. */
   gathered(): Partial<LoadedCustomer> {
     const { customer, orders, staff, held } = this.#given;
-    const isDrifted = held.drifted === 1;
     const isMoved = held["moved"] === 1;
-    this.#loadStandings(isDrifted);
+    this.#loadStandings();
     const away = isMoved ? this.#away() : [];
     const mayEnd = this.#standings.size > 0 || away.length > 0;
     const takers = mayEnd ? this.#ledger.desired.takers(customer).map((row) => withTree(desired(row))) : [];
@@ -77,7 +75,6 @@ export class OrderGathering {
       ended: staff.length > 0 ? this.#ended() : undefined,
       sealed: this.#sealed(),
       unbought: staff.length > 0 ? this.#unbought() : undefined,
-      ...((isDrifted || held.otherwise === 1) && { drift: this.#drift() }),
     };
   }
 
@@ -98,13 +95,13 @@ export class OrderGathering {
   /**
    * Loads orders that differ from the CRM or a reading, have an asset to switch, or pass something to such an order.
    */
-  #loadStandings(isDrifted: boolean): void {
+  #loadStandings(): void {
     const { customer, known, orders } = this.#given;
     for (const order of orders) {
       const { key, body } = order;
       const placed = this.#placed(key);
       const isHere = placed !== undefined && isSameKey(placed.customer, customer);
-      const isAgreed = isHere && agreesWith(placed, order) && !isDrifted;
+      const isAgreed = isHere && agreesWith(placed, order);
       if (!isAgreed || asksForSwitch(body)) this.#load(key);
       if (isAgreed) continue;
       for (const source of [...earlierOrders(key, body.instances), ...sharingOrders(known.numbers, key)])
@@ -199,30 +196,6 @@ export class OrderGathering {
         if (namespace === order.namespace && orderId === order.id && !bought.has(number)) unbought.add(number);
     }
     return unbought;
-  }
-
-  #drift(): Drift {
-    const { customer } = this.#given;
-    const assets = new Map<string, string>();
-    const products = new Map<string, Set<string>>();
-    const members = new Set<string>();
-    for (const { kind, subject, assetId, channelOrderId } of this.#ledger.observations.everShown(customer)) {
-      if (kind === "member") members.add(subject);
-      else if (kind === "asset" && assetId !== null) assets.set(subject, assetId);
-      else if (kind === "product" && channelOrderId !== null)
-        products.set(subject, (products.get(subject) ?? new Set()).add(channelOrderId));
-    }
-    const { differences } = this.#ledger;
-    const approved = new Map([...differences.editsApproved(customer)].map(([key, at]) => [`of ${key}`, at]));
-    const lasting: Drift["lasting"] = new Map(
-      differences.of(customer).map(({ level, subject, class: named, firstSeen, lastSeen, endedBefore }) => {
-        const since = approved.get(subject) ?? "";
-        const before = endedBefore.filter((at) => at > since).length;
-        const ms = Date.parse(lastSeen) - Date.parse(firstSeen);
-        return [driftName(level, subject, named), { class: named, ms, lastSeen, before }];
-      }),
-    );
-    return { lasting, bought: this.#rows.steps.boughtAt(customer), assets, products, members };
   }
 }
 

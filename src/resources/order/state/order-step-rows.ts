@@ -63,13 +63,6 @@ const texts = {
   licenceOrders: `select sequence, license_type as licenseType, platform_customer_id as platformCustomerId,
       license_order_id as licenseOrderId
     from licence_order where namespace = +? and order_id = +? order by sequence`,
-  boughtAt: `select channel_order_id as number, from_at as at from placed_order
-    where customer_namespace = +@namespace and customer_id = +@id and to_at is null and origin = 'placed'
-      and operation_id is not null
-    union all
-    select channel_order_id, at from order_step
-    where customer_namespace = +@namespace and customer_id = +@id and kind = 'bought' and origin = 'sent'
-      and forgotten_at is null`,
   last: "select max(number) from order_step where namespace = +? and order_id = +? and forgotten_at is null",
   unused: `select channel_order_id from amendment_number
     where namespace = +? and order_id = +? and hash = +? and used_at is null`,
@@ -135,11 +128,7 @@ export class OrderStepRows {
     return this.#sql.rows<LicenceOrder>("licenceOrders", [namespace, id]);
   }
 
-  boughtAt({ namespace, id }: RecordKey): ReadonlyMap<string, string> {
-    const rows = this.#sql.rows<{ number: string; at: string }>("boughtAt", { namespace, id });
-    return new Map(rows.map(({ number, at }) => [number, at]));
-  }
-
+  /** Number of the last step of an order, 0 where nothing happened since it was placed. */
   last({ namespace, id }: RecordKey): number {
     return this.#sql.value<number | null>("last", [namespace, id]) ?? 0;
   }
