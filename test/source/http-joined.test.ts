@@ -313,6 +313,7 @@ it("chains refuse what cannot be asked for", () => {
   expect(issues(lines({ url: "a/{id}", each: { batch: 2 } }))).toEqual([
     "details.lines.each.batch: found with a {field} in `url`, which holds one value; use `put`",
   ]);
+  expect(issues({}, { baseUrl: "crm" })).toHaveLength(1);
   const put = [{ parameter: "ids", value: "id" }];
   expect(issues(lines({ each: { batch: 2, notFound: "none", put } }))[0]).toContain("details.lines.each.notFound: ");
   expect(issues(lines({ url: "a/{i[}", each: {} }))[0]).toContain("details.lines.url: ");
