@@ -92,7 +92,7 @@ function buying<S extends PurchaseShapes>({ verb, bought, stood, counts }: Buyin
         ),
     },
     decide: {
-      partCure: "take the part away on the platform first, or settle it as --applied",
+      partCure: "remove the part on the platform first, or settle it as --applied",
       applied: ({ id, operation, context }: JournalEntry<S>, evidence: Exclude<Evidence, { kind: "confirmed" }>) => ({
         effect:
           (evidence.kind === "not-found" ? undefined : evidence.effect) ??
@@ -151,8 +151,8 @@ const amending = buying<AmendmentShapes>({
 });
 
 const notShownEither =
-  "it was bought again because the platform did not show what stood before it, and the platform does not show this " +
-  "either, so not seeing it says nothing; a person looks and decides";
+  "it was bought again because the platform did not show the earlier products. The platform does not show the new " +
+  "ones either, so a person must look and decide";
 
 const amend: OperationType<AmendmentShapes> = {
   ...amending,

@@ -97,7 +97,7 @@ interface Candidate {
   lost: boolean;
 }
 
-const lostReason = "the platform showed the account of each of them and shows it no more; another one is made";
+const lostReason = "the platform no longer shows their accounts, so they get new ones";
 
 /** At most 100 people per M1. People who cannot be added are blocked in `memberships`. */
 export function planAdditions(
