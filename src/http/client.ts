@@ -126,7 +126,7 @@ function read<T>(context: ServiceContext, slots: Slots, random: Randomness, call
     try {
       const ended = await attempt(context, call, random.hex(16), null);
       if (ended.kind === "answered" && ended.result.kind === "success") return { value: ended.result.data };
-      return { error: readFailureOf(endpoint, ended, context.known), again: repetition(ended) };
+      return { error: readFailureOf(endpoint, ended), again: repetition(ended) };
     } finally {
       slots.give();
     }

@@ -174,8 +174,8 @@ export class Snapshot {
 
   members(enterpriseGlobalId: string): Promise<ObservedMember[]> {
     return this.#once(this.#members, enterpriseGlobalId, async () => {
-      const list = await this.#platform.memberCenter.listStaff(enterpriseGlobalId, this.#call);
-      return list.rows.map((row) => ({
+      const rows = await this.#platform.memberCenter.listStaff(enterpriseGlobalId, this.#call);
+      return rows.map((row) => ({
         globalId: row.globalId,
         userName: row.userName,
         name: row.name ?? "",
