@@ -26,7 +26,7 @@ export async function attempt<T>(
     context.onCall?.(seenCall(id, ended, ms));
     return ended;
   };
-  const permitted = await obtainPermit(context, call);
+  const permitted = permitAtOnce(context, call) ?? (await obtainPermit(context, call));
   if (permitted.kind === "unsent") return seen(permitted);
   const { permit, signed } = permitted;
   if (beforeSending !== undefined) {
@@ -119,15 +119,29 @@ interface Permitted {
   signed: SignedHeaders;
 }
 
+function enterpriseOf<T>({ enterprise, target }: Call<T>): string | undefined {
+  return enterprise ?? target.enterpriseGlobalId;
+}
+
+function permitAtOnce<T>({ circuit, pace, headers }: ServiceContext, call: Call<T>): Permitted | undefined {
+  const { endpoint, signal } = call;
+  if (signal?.aborted === true || circuit.probeEnds() !== undefined || circuit.refusal() !== undefined)
+    return undefined;
+  const signed = headers.writeAtOnce(endpoints[endpoint], enterpriseOf(call));
+  if (signed === undefined || !pace.turnAtOnce()) return undefined;
+  const permit = circuit.ask();
+  return permit.kind === "refused" ? undefined : { kind: "permitted", permit, signed };
+}
+
 /** Before the intent a call waits for its turn, its tokens and, last, the permit of the circuit. */
 async function obtainPermit<T>({ circuit, pace, headers }: ServiceContext, call: Call<T>): Promise<Permitted | Unsent> {
-  const { endpoint, enterprise, target, signal } = call;
+  const { endpoint, signal } = call;
   try {
     await probeEnded(circuit, signal);
     const closed = circuit.refusal();
     if (closed !== undefined) return circuitOpen(closed);
     await pace.turn(signal);
-    const signed = await headers.write(endpoints[endpoint], enterprise ?? target.enterpriseGlobalId, signal);
+    const signed = await headers.write(endpoints[endpoint], enterpriseOf(call), signal);
     signal?.throwIfAborted();
     const permit = await askPermit(circuit, signal);
     return permit.kind === "refused" ? circuitOpen(permit.reason) : { kind: "permitted", permit, signed };

@@ -1,5 +1,5 @@
 import type { Clock } from "../base/clock.ts";
-import { scopes, type Endpoint, type PathTarget, type ServiceName } from "../contract/endpoints.ts";
+import { scopes, type Endpoint, type EndpointId, type PathTarget, type ServiceName } from "../contract/endpoints.ts";
 import type { ServiceSettings, TokenSource } from "./http-settings.ts";
 import { readTokenSource, type TokenSourceDependencies } from "./token-sources.ts";
 import { createTokenProvider, TokenFailure, type TokenProvider } from "./tokens.ts";
@@ -18,6 +18,8 @@ export interface SignedHeaders {
 export interface HeaderWriter {
   /** Throws TokenFailure or the signal's reason. `enterprise` chooses the user token (A7). */
   write(endpoint: Endpoint, enterprise: string | undefined, signal: AbortSignal | undefined): Promise<SignedHeaders>;
+  /** Undefined if a token must be requested. */
+  writeAtOnce(endpoint: Endpoint, enterprise: string | undefined): SignedHeaders | undefined;
 }
 
 interface Signature {
@@ -56,6 +58,9 @@ export function createHeaderWriter(
     yield { name: "userToken", provider: user, of: "user" };
   }
 
+  /** The last headers of each endpoint, valid until a token is renewed. */
+  const last = new Map<EndpointId, { signed: SignedHeaders; used: readonly Used[]; enterprise: string | undefined }>();
+
   return {
     async write(endpoint, enterprise, signal) {
       const used: Used[] = [];
@@ -65,9 +70,20 @@ export function createHeaderWriter(
         const token = known?.token ?? (await signature.provider.token(signal));
         used.push({ ...signature, token, endsAt: signature.provider.endOf(token) });
       }
-      return signedWith(endpoint, used, dependencies.clock);
+      const signed = signedWith(endpoint, used, dependencies.clock);
+      last.set(endpoint.id, { signed, used, enterprise: ownTokenOf(enterprise) });
+      return signed;
+    },
+    writeAtOnce(endpoint, enterprise) {
+      const kept = last.get(endpoint.id);
+      if (kept === undefined || kept.enterprise !== ownTokenOf(enterprise)) return undefined;
+      return kept.used.every((one) => one.provider.held() === one.token) ? kept.signed : undefined;
     },
   };
+
+  function ownTokenOf(enterprise: string | undefined): string | undefined {
+    return enterprise !== undefined && userTokens.has(enterprise) ? enterprise : undefined;
+  }
 }
 
 /** In epoch milliseconds, a little below the maximum of a date. No token ends later. */

@@ -14,6 +14,7 @@ export interface PaceState {
 export interface Pace {
   /** Resolves when a call may be sent. Throws if that takes too long, or with the signal's reason. */
   turn(signal?: AbortSignal): Promise<void>;
+  turnAtOnce(): boolean;
   /** Halves the rate after "500" or 429. Complaints within half a second count once. */
   slow(): void;
   pause(ms: number): void;
@@ -38,6 +39,15 @@ export function createPace(options: { callsPerSecond: number | null; turnTimeout
   }
 
   return {
+    turnAtOnce() {
+      const now = clock.monotonic();
+      if (pausedUntil > now) return false;
+      const allowed = rate();
+      if (allowed === null) return true;
+      if (nextFree > now) return false;
+      nextFree = now + 1000 / allowed;
+      return true;
+    },
     async turn(signal) {
       const since = clock.monotonic();
       for (;;) {

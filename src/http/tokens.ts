@@ -49,6 +49,8 @@ export function abortable<T>(shared: Promise<T>, signal: AbortSignal | undefined
 
 export interface TokenProvider {
   token(signal?: AbortSignal): Promise<string>;
+  /** The current token, unless it is due for renewal. */
+  held(): string | undefined;
   /** When the token ends at the latest, on the monotonic clock. Undefined: unknown. */
   endOf(token: string): number | undefined;
   /** The next caller renews it, once for all. If the new token is rejected too, nobody gets one for a while (A5). */
@@ -125,6 +127,10 @@ export function createTokenProvider(
     return renewal;
   }
 
+  function fresh(now: number): string | undefined {
+    return held !== undefined && now < held.renewAt ? used(held.token) : undefined;
+  }
+
   /** Tokens added since may have displaced this one. */
   function used(token: string): string {
     known.addToken(token);
@@ -132,11 +138,13 @@ export function createTokenProvider(
   }
 
   return {
+    held: () => fresh(clock.monotonic()),
     endOf: (token) => (held?.token === token ? held.endsAt : undefined),
     async token(signal) {
       signal?.throwIfAborted();
       const now = clock.monotonic();
-      if (held !== undefined && now < held.renewAt) return used(held.token);
+      const token = fresh(now);
+      if (token !== undefined) return token;
       const stillValid = held !== undefined && now < held.expiresAt ? held.token : undefined;
       try {
         return await abortable(renewOnce(), signal);
