@@ -1,3 +1,5 @@
+import { toInstant } from "./clock.ts";
+
 /** From a Date header, in epoch milliseconds. */
 export interface ServiceTime {
   service: string;
@@ -80,12 +82,8 @@ function timesText({ now, newest, read, kept }: ClockEvidence): string {
   const said =
     (verb: string) =>
     ({ service, time }: ServiceTime) =>
-      `${service} ${verb} ${instant(time)}`;
+      `${service} ${verb} ${toInstant(time)}`;
   const heard = read.length > 0 ? read.map(said("says")) : kept.map(said("last said"));
-  const entry = newest === 0 ? [] : [`the newest entry of the ledger is of ${instant(newest)}`];
-  return [`this computer says ${instant(now)}`, ...heard, ...entry].join(", ");
-}
-
-function instant(epochMs: number): string {
-  return new Date(epochMs).toISOString();
+  const entry = newest === 0 ? [] : [`the newest entry of the ledger is of ${toInstant(newest)}`];
+  return [`this computer says ${toInstant(now)}`, ...heard, ...entry].join(", ");
 }

@@ -1,3 +1,4 @@
+import { isUtf8 } from "node:buffer";
 import { readFileSync } from "node:fs";
 import {
   isAlias,
@@ -95,10 +96,7 @@ export function readDocument(path: string): Result<Layer, Problem[]> {
       ),
     ]);
   }
-  let text: string;
-  try {
-    text = new TextDecoder("utf-8", { fatal: true }).decode(bytes);
-  } catch {
+  if (!isUtf8(bytes)) {
     return failed([
       mistake(
         "config.encoding",
@@ -108,7 +106,7 @@ export function readDocument(path: string): Result<Layer, Problem[]> {
       ),
     ]);
   }
-  return parseSettings(text, path);
+  return parseSettings(new TextDecoder().decode(bytes), path);
 }
 
 function parseSettings(text: string, name: string): Result<Layer, Problem[]> {
@@ -144,14 +142,6 @@ function parseSettings(text: string, name: string): Result<Layer, Problem[]> {
 
 type Walk = { placeOf: (offset: number) => string; marks: Map<string, Mark>; document: Document; count: number };
 
-class Refusal extends Error {
-  readonly problem: Problem;
-  constructor(problem: Problem) {
-    super(problem.message);
-    this.problem = problem;
-  }
-}
-
 function readTree(document: Document, placeOf: (offset: number) => string): Result<Layer, Problem[]> {
   const marks = new Map<string, Mark>();
   const root = document.contents;
@@ -168,7 +158,7 @@ function readTree(document: Document, placeOf: (offset: number) => string): Resu
     const value = readNode(root, [], { placeOf, marks, document, count: 0 });
     return ok({ value: asMap(value), marks });
   } catch (thrown) {
-    if (thrown instanceof Refusal) return failed([thrown.problem]);
+    if (thrown instanceof Problem) return failed([thrown]);
     throw thrown;
   }
 }
@@ -181,21 +171,17 @@ function readNode(node: Node, path: Path, walk: Walk): Json {
   const place = walk.placeOf(node.range?.[0] ?? 0);
   walk.count += 1;
   if (walk.count > mostValues || path.length > deepest) {
-    throw new Refusal(
-      mistake(
-        "config.alias-bomb",
-        place,
-        `With its aliases the file has more than ${mostValues} values, or more than ${deepest} levels.`,
-        "Write the values out, or use fewer aliases (`*name`).",
-      ),
+    throw mistake(
+      "config.alias-bomb",
+      place,
+      `With its aliases the file has more than ${mostValues} values, or more than ${deepest} levels.`,
+      "Write the values out, or use fewer aliases (`*name`).",
     );
   }
   if (isAlias(node)) {
     const target = node.resolve(walk.document);
     if (target === undefined)
-      throw new Refusal(
-        mistake("config.yaml", place, "This alias is not defined in the file.", "Define it with `&name`."),
-      );
+      throw mistake("config.yaml", place, "This alias is not defined in the file.", "Define it with `&name`.");
     return readNode(target, path, walk);
   }
   if (isScalar(node)) {
@@ -217,13 +203,11 @@ function readNode(node: Node, path: Path, walk: Walk): Json {
     }
     return value;
   }
-  throw new Refusal(
-    mistake(
-      "config.yaml",
-      place,
-      "A configuration cannot contain this kind of YAML.",
-      "Use maps, lists and plain values.",
-    ),
+  throw mistake(
+    "config.yaml",
+    place,
+    "A configuration cannot contain this kind of YAML.",
+    "Use maps, lists and plain values.",
   );
 }
 
@@ -236,18 +220,16 @@ function readItem(node: Node | null, path: Path, walk: Walk, place: string): Jso
 function readKey(key: unknown, place: string, walk: Walk): string {
   const where = walk.placeOf(rangeStart(key) ?? 0);
   if (!isScalar(key) || (typeof key.value === "object" && key.value !== null)) {
-    throw new Refusal(
-      mistake(
-        "config.key",
-        place,
-        "A key must be plain text.",
-        "Write `key: value`, with special characters in quotes.",
-      ),
+    throw mistake(
+      "config.key",
+      place,
+      "A key must be plain text.",
+      "Write `key: value`, with special characters in quotes.",
     );
   }
   const text = typeof key.value === "string" ? key.value : (key.source ?? String(key.value));
   if (refusedKeys.has(text)) {
-    throw new Refusal(mistake("config.key", where, `\`${text}\` cannot be a key of a configuration.`, "Remove it."));
+    throw mistake("config.key", where, `\`${text}\` cannot be a key of a configuration.`, "Remove it.");
   }
   return text;
 }
@@ -272,16 +254,7 @@ function yamlCure(at: string, text: string): string {
 /** UTF-8 has no line end inside a character, so each line can be checked alone. */
 function lineOfInvalidUtf8(bytes: Buffer): number {
   const lines = bytes.toString("latin1").split("\n");
-  const decoder = new TextDecoder("utf-8", { fatal: true });
-  const isInvalid = (line: string): boolean => {
-    try {
-      decoder.decode(Buffer.from(line, "latin1"));
-      return false;
-    } catch {
-      return true;
-    }
-  };
-  return lines.findIndex(isInvalid) + 1;
+  return lines.findIndex((line) => !isUtf8(Buffer.from(line, "latin1"))) + 1;
 }
 
 function unreadable(path: string, thrown: unknown): Problem {

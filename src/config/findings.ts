@@ -172,15 +172,9 @@ function expectation(issue: Issue | undefined): string {
         ? `\`${String(issue.values[0])}\``
         : `one of ${issue.values.map(String).join(", ")}`;
     case "too_small":
-      return (
-        `${unit(issue.origin)}${issue.inclusive === false ? "more than" : "at least"} ` +
-        `${issue.minimum}${measure(issue.origin)}`
-      );
+      return sized(issue.origin, `${issue.inclusive === false ? "more than" : "at least"} ${issue.minimum}`);
     case "too_big":
-      return (
-        `${unit(issue.origin)}${issue.inclusive === false ? "less than" : "at most"} ` +
-        `${issue.maximum}${measure(issue.origin)}`
-      );
+      return sized(issue.origin, `${issue.inclusive === false ? "less than" : "at most"} ${issue.maximum}`);
     case "invalid_format":
       if (!issue.message.startsWith("Invalid")) return issue.message.replace(/^expected /u, "");
       return issue.format === "regex" && issue.pattern !== undefined
@@ -205,10 +199,7 @@ function optionsOf(issue: Issue): readonly unknown[] {
   return "options" in issue && Array.isArray(issue.options) ? issue.options : [];
 }
 
-function unit(origin: string): string {
-  return origin === "string" ? "text of " : origin === "array" || origin === "set" ? "a list of " : "";
-}
-
-function measure(origin: string): string {
-  return origin === "string" ? " characters" : origin === "array" || origin === "set" ? " entries" : "";
+function sized(origin: string, size: string): string {
+  if (origin === "string") return `text of ${size} characters`;
+  return origin === "array" || origin === "set" ? `a list of ${size} entries` : size;
 }

@@ -117,14 +117,11 @@ function withSections(layer: Layer, sections: JsonObject | undefined): Layer {
   return { ...layer, value: { ...layer.value, ...sections } };
 }
 
+/** Its root has no place of its own: what is missing is missing in the file. */
 function layerOf(settings: JsonObject, place: string): Layer {
   const marks = new Map<string, Mark>();
-  const mark = (value: Json | undefined, path: readonly (string | number)[]): void => {
-    if (path.length > 0) marks.set(markKey(path), { place });
-    if (Array.isArray(value)) value.forEach((one, index) => mark(one, [...path, index]));
-    else if (isMap(value)) for (const [key, one] of Object.entries(value)) mark(one, [...path, key]);
-  };
-  mark(settings, []);
+  markAll(settings, [], { place }, marks);
+  marks.delete(markKey([]));
   return { value: settings, marks };
 }
 

@@ -94,7 +94,7 @@ const settings = z.strictObject({
       "Address to listen on. Beyond this machine the pages need a way to sign in; `/livez` is open to whoever reaches it.",
     ),
   publicUrl: z
-    .url({ protocol: /^https$/u, error: "must be https: people sign in there" })
+    .url({ protocol: /^https$/u, abort: true, error: "must be https: people sign in there" })
     .refine((url) => !isOfThisMachine(new URL(url).hostname), {
       error:
         "must not be a name of this machine alone: a browser sends its cookies to every program there; " +

@@ -246,7 +246,7 @@ function isOpenText(path: Path): boolean {
 /** Short texts are not hidden, because records contain them too. */
 function secretsOfText(text: string, path: Path): string[] {
   const parts = isAddress(path) ? secretsOfAddress(text, { isHook: true }) : [];
-  return text.length < 8 ? parts : [text, ...parts];
+  return text.length < fewestCharacters ? parts : [text, ...parts];
 }
 
 function isAddress(path: Path): boolean {

@@ -44,23 +44,15 @@ function isDeep(value: Json | undefined, found: { longInteger: boolean; members:
 /** A success has the NUMBER 0, an error its code as a STRING. */
 type Envelope =
   | { kind: "success"; data: Json }
-  | { kind: "error"; code: string; message: string; cause: string; data: Json }
+  | { kind: "error"; code: string; data: Json }
   | { kind: "odd"; reason: string };
 
 /** Does not judge the HTTP status or the data. Missing data becomes null. */
 export function readEnvelope(answer: Json): Envelope {
   if (!isJsonObject(answer)) return { kind: "odd", reason: "the body is not an object" };
-  const { code, data = null, message, cause } = answer;
+  const { code, data = null } = answer;
   if (code === 0) return { kind: "success", data };
-  if (typeof code === "string" && code !== "" && code !== "0") {
-    return {
-      kind: "error",
-      code,
-      message: typeof message === "string" ? message : "",
-      cause: typeof cause === "string" ? cause : "",
-      data,
-    };
-  }
+  if (typeof code === "string" && code !== "" && code !== "0") return { kind: "error", code, data };
   return {
     kind: "odd",
     reason: code === undefined ? "the body holds no code" : "the code is neither the number 0 nor an error text",

@@ -248,7 +248,7 @@ export const assumptionSettingsSchema = z.strictObject({
   lengthUnit: z
     .enum(["characters", "bytes"])
     .default("characters")
-    .describe("Whether the limits of 30 and 200 count characters, code units or bytes (A31)"),
+    .describe("Whether the limits of 30 and 200 count characters or bytes (A31)"),
   defaultDepartmentId: z
     .string()
     .regex(/^\d+$/)

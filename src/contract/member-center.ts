@@ -154,12 +154,6 @@ export const staffPageSchema = z.looseObject({
   navigatepageNums: z.array(z.int()).nullish(),
 });
 
-export interface StaffList {
-  rows: StaffRow[];
-  total: number;
-  pages: number;
-}
-
 const assetNumberRowSchema = z.looseObject({
   assetNum: idSchema,
   assetId: idSchema,

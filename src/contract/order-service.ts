@@ -28,6 +28,7 @@ export const bindEnterpriseRequestSchema = z.strictObject({
 });
 export type BindEnterpriseRequest = z.infer<typeof bindEnterpriseRequestSchema>;
 
+/** Body of E2 and E4. No reading shows these fields (A14). */
 export const createEnterpriseRequestSchema = z.strictObject({
   crmCustomerId: text,
   customerName: text,
@@ -35,10 +36,6 @@ export const createEnterpriseRequestSchema = z.strictObject({
   address: z.string().optional(),
 });
 export type CreateEnterpriseRequest = z.infer<typeof createEnterpriseRequestSchema>;
-
-/** Body of E4. No reading shows these fields (A14). */
-export const updateEnterpriseRequestSchema = createEnterpriseRequestSchema;
-export type UpdateEnterpriseRequest = CreateEnterpriseRequest;
 
 /** Body of E6 and E7. `operatorIdentity` is a role name, never a mobile number (A40). */
 export const lockRequestSchema = z.strictObject({ assetNums: z.array(text).min(1), operatorIdentity: text });

@@ -16,6 +16,10 @@ interface TreeFault {
   message: string;
 }
 
+function fault(code: TreeFault["code"], instanceId: string, message: string): TreeFault {
+  return { code, instanceId, message };
+}
+
 /** Real packages are a few levels deep. Far below the depth at which recursion over a payload would crash. */
 export const maxPackageDepth = 100;
 
@@ -40,49 +44,29 @@ export function buildAssets<Passwords = string[]>(
   for (const asset of assets.values()) {
     const { length: count } = asset.assetNumbers;
     if (count > asset.quantity) {
-      faults.push({
-        code: "too-many-numbers",
-        instanceId: asset.id,
-        message: `asset ${asset.id} has ${count} asset numbers, but its quantity is ${asset.quantity}`,
-      });
+      const message = `asset ${asset.id} has ${count} asset numbers, but its quantity is ${asset.quantity}`;
+      faults.push(fault("too-many-numbers", asset.id, message));
     }
-    builtAssets.set(asset.id, {
-      id: asset.id,
-      licenseType: asset.licenseType,
-      assetNumbers: [...asset.assetNumbers],
-      quantity: asset.quantity,
-      limitStart: asset.limitStart,
-      limitEnd: asset.limitEnd,
-      borrowedUsbKey: asset.borrowedUsbKey,
-      transferredAssetNumber: asset.transferredAssetNumber,
-      continues: asset.continues,
-      locked: asset.locked,
-      extensions: [...asset.extensions],
-      products: [],
-      packages: [],
-    });
+    const { kind: _kind, ...fields } = asset;
+    const { assetNumbers, extensions } = asset;
+    const own = { assetNumbers: [...assetNumbers], extensions: [...extensions] };
+    builtAssets.set(asset.id, { ...fields, ...own, products: [], packages: [] });
   }
   const builtPackages = new Map<string, Package<Passwords>>();
   for (const item of packages.values()) {
-    builtPackages.set(item.id, {
-      id: item.id,
-      parentId: item.parentId,
-      number: item.number,
-      name: item.name,
-      term: item.term,
-      products: [],
-      children: [],
-    });
+    // `attachPackages` gives the number of the real parent.
+    const { kind: _kind, parentNumber: _parentNumber, ...fields } = item;
+    builtPackages.set(item.id, { ...fields, products: [], children: [] });
   }
   attachPackages(packages, builtPackages, builtAssets, faults);
   const builtProducts = attachProducts(products, builtPackages, builtAssets, faults);
   attachDetails(instances, builtProducts, builtAssets, faults);
-  for (const fault of cyclesOf(packages)) faults.push(fault);
+  for (const cycle of cyclesOf(packages)) faults.push(cycle);
   for (const asset of builtAssets.values()) {
     const deep = firstTooDeep(asset);
     if (deep !== undefined) faults.push(deep);
   }
-  for (const fault of repeatedNumbers(assets)) faults.push(fault);
+  for (const repeated of repeatedNumbers(assets)) faults.push(repeated);
 
   return { assets: sortedTree(builtAssets, builtPackages, builtProducts), faults };
 }
@@ -101,11 +85,8 @@ function byKind<Passwords>(
   for (const instance of instances) {
     if (instance.kind === "feature" || instance.kind === "extension") continue;
     if (assets.has(instance.id) || packages.has(instance.id) || products.has(instance.id)) {
-      faults.push({
-        code: "duplicate-instance",
-        instanceId: instance.id,
-        message: `two assets, products or packages of the order have the same instance id ${instance.id}`,
-      });
+      const message = `two assets, products or packages of the order have the same instance id ${instance.id}`;
+      faults.push(fault("duplicate-instance", instance.id, message));
       continue;
     }
     if (instance.kind === "asset") assets.set(instance.id, instance);
@@ -113,7 +94,7 @@ function byKind<Passwords>(
     else products.set(instance.id, instance);
   }
   if (assets.size === 0) {
-    faults.push({ code: "no-asset", instanceId: "", message: "the order has no asset instance" });
+    faults.push(fault("no-asset", "", "the order has no asset instance"));
   }
   return { assets, packages, products };
 }
@@ -149,36 +130,24 @@ function attachPackages<Passwords>(
     const asset = assets.get(item.parentId);
     if (asset !== undefined) {
       if (item.parentNumber !== undefined) {
-        faults.push({
-          code: "package-number-disagrees",
-          instanceId: item.id,
-          message:
-            `package ${item.id} is directly in asset ${item.parentId}, ` +
-            `but it has the parent package number ${item.parentNumber}`,
-        });
+        const message =
+          `package ${item.id} is directly in asset ${item.parentId}, ` +
+          `but it has the parent package number ${item.parentNumber}`;
+        faults.push(fault("package-number-disagrees", item.id, message));
       }
       asset.packages.push(node);
       continue;
     }
     const parent = built.get(item.parentId);
     if (parent === undefined) {
-      faults.push({
-        code: "orphan-instance",
-        instanceId: item.id,
-        message:
-          `package ${item.id} has the parent ${item.parentId}, ` +
-          "which is neither an asset nor a package of this order",
-      });
+      faults.push(orphan("package", item));
       continue;
     }
     if (item.parentNumber !== undefined && item.parentNumber !== parent.number) {
-      faults.push({
-        code: "package-number-disagrees",
-        instanceId: item.id,
-        message:
-          `package ${item.id} names the parent package number ${item.parentNumber}, ` +
-          `but its parent ${parent.id} has the number ${parent.number}`,
-      });
+      const message =
+        `package ${item.id} names the parent package number ${item.parentNumber}, ` +
+        `but its parent ${parent.id} has the number ${parent.number}`;
+      faults.push(fault("package-number-disagrees", item.id, message));
     }
     node.parentNumber = parent.number;
     parent.children.push(node);
@@ -198,13 +167,7 @@ function attachProducts<Passwords>(
     built.set(item.id, product);
     const holder = assets.get(item.parentId) ?? packages.get(item.parentId);
     if (holder === undefined) {
-      faults.push({
-        code: "orphan-instance",
-        instanceId: item.id,
-        message:
-          `product ${item.id} has the parent ${item.parentId}, ` +
-          "which is neither an asset nor a package of this order",
-      });
+      faults.push(orphan("product", item));
       continue;
     }
     holder.products.push(product);
@@ -230,43 +193,30 @@ function attachDetails<Passwords>(
       else asset.extensions.push({ code: instance.code, value: instance.value });
     }
   }
-  for (const product of products.values()) {
-    const repeated = firstRepeated(product.features.map((feature) => feature.code));
-    if (repeated !== undefined) {
-      faults.push({
-        code: "duplicate-instance",
-        instanceId: product.id,
-        message: `product ${product.id} has the feature ${repeated} twice`,
-      });
-    }
-  }
-  for (const asset of assets.values()) {
-    const repeated = firstRepeated(asset.extensions.map((extension) => extension.code));
-    if (repeated !== undefined) {
-      faults.push({
-        code: "duplicate-instance",
-        instanceId: asset.id,
-        message: `asset ${asset.id} has the extension ${repeated} twice`,
-      });
-    }
-  }
+  for (const { id, features } of products.values()) faults.push(...repeatedCode("product", id, "feature", features));
+  for (const { id, extensions } of assets.values()) faults.push(...repeatedCode("asset", id, "extension", extensions));
+}
+
+function orphan(kind: "package" | "product", { id, parentId }: { id: string; parentId: string }): TreeFault {
+  const message = `${kind} ${id} has the parent ${parentId}, which is neither an asset nor a package of this order`;
+  return fault("orphan-instance", id, message);
 }
 
 function misplaced(kind: string, code: string, parentId: string, expected: string): TreeFault {
-  return {
-    code: "wrong-parent",
-    instanceId: parentId,
-    message: `${kind} ${code} has the parent ${parentId}, which is not ${expected} of this order`,
-  };
+  const message = `${kind} ${code} has the parent ${parentId}, which is not ${expected} of this order`;
+  return fault("wrong-parent", parentId, message);
 }
 
-function firstRepeated(values: readonly string[]): string | undefined {
+function repeatedCode(
+  holder: "product" | "asset",
+  id: string,
+  kind: string,
+  items: readonly { code: string }[],
+): TreeFault[] {
   const seen = new Set<string>();
-  for (const value of values) {
-    if (seen.has(value)) return value;
-    seen.add(value);
-  }
-  return undefined;
+  const repeated = items.find(({ code }) => seen.size === seen.add(code).size);
+  if (repeated === undefined) return [];
+  return [fault("duplicate-instance", id, `${holder} ${id} has the ${kind} ${repeated.code} twice`)];
 }
 
 function cyclesOf(packages: ReadonlyMap<string, PackageInstance>): TreeFault[] {
@@ -284,14 +234,11 @@ function cyclesOf(packages: ReadonlyMap<string, PackageInstance>): TreeFault[] {
       const members = path.slice(path.indexOf(current)).sort();
       const named = members.slice(0, namedMembers).join(", ");
       const others = members.length > namedMembers ? ` and ${members.length - namedMembers} more` : "";
-      faults.push({
-        code: "instance-cycle",
-        instanceId: members[0] ?? current,
-        message:
-          members.length === 1
-            ? `package ${named} is its own parent`
-            : `packages ${named}${others} are each other's parents`,
-      });
+      const message =
+        members.length === 1
+          ? `package ${named} is its own parent`
+          : `packages ${named}${others} are each other's parents`;
+      faults.push(fault("instance-cycle", members[0] ?? current, message));
     }
     for (const id of path) state.set(id, "closed");
   }
@@ -304,13 +251,10 @@ function firstTooDeep<Passwords>(asset: Asset<Passwords>): TreeFault | undefined
   for (let depth = 1; level.length > 0; depth += 1) {
     if (depth > maxPackageDepth) {
       const [first] = level.toSorted(byId);
-      return {
-        code: "package-too-deep",
-        instanceId: first?.id ?? asset.id,
-        message:
-          `package ${first?.id ?? ""} is ${depth} packages deep ` +
-          `in asset ${asset.id}; at most ${maxPackageDepth} are allowed`,
-      };
+      const message =
+        `package ${first?.id ?? ""} is ${depth} packages deep ` +
+        `in asset ${asset.id}; at most ${maxPackageDepth} are allowed`;
+      return fault("package-too-deep", first?.id ?? asset.id, message);
     }
     level = level.flatMap((item) => item.children);
   }
@@ -325,14 +269,11 @@ function repeatedNumbers(assets: ReadonlyMap<string, AssetInstance>): TreeFault[
       const owner = owners.get(number);
       if (owner === undefined) owners.set(number, asset.id);
       else {
-        faults.push({
-          code: "duplicate-number",
-          instanceId: asset.id,
-          message:
-            owner === asset.id
-              ? `asset ${asset.id} names the asset number ${number} twice`
-              : `assets ${owner} and ${asset.id} both name the asset number ${number}`,
-        });
+        const message =
+          owner === asset.id
+            ? `asset ${asset.id} names the asset number ${number} twice`
+            : `assets ${owner} and ${asset.id} both name the asset number ${number}`;
+        faults.push(fault("duplicate-number", asset.id, message));
       }
     }
   }

@@ -8,7 +8,7 @@ import { classify, seenCall, type Attempt, type Classified, type Unsent } from "
 import { requestPath, subjectOfTarget, type SignedHeaders } from "./headers.ts";
 import { retryAfterMs } from "./retry.ts";
 import { abortable, TokenFailure } from "./tokens.ts";
-import { TransportFailure, type TransportAnswer } from "./transport.ts";
+import { heldUp, TransportFailure, type TransportAnswer } from "./transport.ts";
 
 /** The order matters after a crash: turn, token, permit, intent, first byte, answer. */
 export async function attempt<T>(
@@ -52,7 +52,7 @@ export async function attempt<T>(
     });
   } catch (thrown) {
     const failure = asTransportFailure(thrown);
-    if (signal?.aborted === true && !endpoint.writes) circuit.release(permit);
+    if (failure.reason === heldUp || (signal?.aborted === true && !endpoint.writes)) circuit.release(permit);
     else circuit.failure(permit, failure.reason);
     const { reason, written } = failure;
     const ms = clock.monotonic() - since;
@@ -107,7 +107,7 @@ function asTransportFailure(thrown: unknown): TransportFailure {
     : new TransportFailure({ written: true, reason: "the transport failed" });
 }
 
-const stopped: Unsent = { kind: "unsent", why: "aborted", reason: "stopped before it was sent" };
+export const stopped: Unsent = { kind: "unsent", why: "aborted", reason: "stopped before it was sent" };
 
 function circuitOpen(reason: string): Unsent {
   return { kind: "unsent", why: "circuit-open", reason };

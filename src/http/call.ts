@@ -23,10 +23,12 @@ export interface Call<T> {
   enterprise?: string | undefined;
   /** As the ledger names it. Customers with unlisted codes are counted by it (A2). */
   customer?: string | undefined;
+  /** Stops a write only while nothing was sent. */
   signal?: AbortSignal | undefined;
 }
 
 export interface WriteCall<T> extends Call<T> {
+  /** g_nonce: 32 hex characters, recorded before. */
   nonce: string;
   body?: JsonObject | undefined;
   bodyText?: string | undefined;
@@ -108,7 +110,7 @@ const words: Record<ReadFailureKind, { what: string; cure: string }> = {
   },
   "odd-answer": {
     what: "got an answer in an unexpected form",
-    cure: "Ask the provider of the service. The answer is kept, without secrets.",
+    cure: "Ask the provider of the service.",
   },
   "out-of-service": {
     what: "got no answer, because the service is out of service (HTTP 5xx)",
@@ -131,7 +133,6 @@ export class ReadFailure extends Problem {
   /** The service's business code, such as 60017. */
   readonly serviceCode: string | undefined;
   readonly status: number | undefined;
-  readonly raw: Json | undefined;
 
   constructor(init: {
     endpoint: EndpointId;
@@ -140,7 +141,6 @@ export class ReadFailure extends Problem {
     cure?: string | undefined;
     serviceCode?: string | undefined;
     status?: number | undefined;
-    raw?: Json | undefined;
   }) {
     const { what, cure } = words[init.kind];
     super({
@@ -157,6 +157,5 @@ export class ReadFailure extends Problem {
     this.kind = init.kind;
     this.serviceCode = init.serviceCode;
     this.status = init.status;
-    this.raw = init.raw;
   }
 }

@@ -8,7 +8,7 @@ import type { Logger } from "../base/logger.ts";
 import { readRegular } from "../base/regular-file.ts";
 import { unknownFields } from "../contract/answer-fields.ts";
 import { basePaths, type EndpointId, type ServiceName } from "../contract/endpoints.ts";
-import { attempt } from "./attempt.ts";
+import { attempt, stopped } from "./attempt.ts";
 import {
   ReadFailure,
   type Call,
@@ -24,6 +24,7 @@ import type { ServiceSettings } from "./http-settings.ts";
 import { createPace, type PaceState } from "./pace.ts";
 import { createRetryBudget, retryRead, type FailedAttempt } from "./retry.ts";
 import { Slots } from "./slots.ts";
+import { abortable } from "./tokens.ts";
 import { createTransport, type Transport } from "./transport.ts";
 
 export interface ServiceState {
@@ -121,11 +122,11 @@ function read<T>(context: ServiceContext, slots: Slots, random: Randomness, call
   const { endpoint, signal } = call;
   const once = async (): Promise<{ value: T } | FailedAttempt> => {
     const waits = slots.take();
-    if (waits !== undefined) await waits;
+    if (waits !== undefined) await turnOf(waits, slots, signal);
     try {
       const ended = await attempt(context, call, random.hex(16), null);
       if (ended.kind === "answered" && ended.result.kind === "success") return { value: ended.result.data };
-      return { error: readFailureOf(endpoint, ended, context.known), again: repetition(ended) };
+      return { error: readFailureOf(endpoint, ended), again: repetition(ended) };
     } finally {
       slots.give();
     }
@@ -140,14 +141,18 @@ function read<T>(context: ServiceContext, slots: Slots, random: Randomness, call
     mayRepeat: () => circuit.refusal() === undefined && budget.take(),
   }).catch((thrown: unknown) => {
     if (thrown instanceof Problem || signal?.aborted !== true) throw thrown;
-    throw new ReadFailure({ endpoint, kind: "aborted", reason: "stopped between two attempts" });
+    throw new ReadFailure({ endpoint, kind: "aborted", reason: "stopped before an attempt" });
   });
 }
 
 async function write<T>(context: ServiceContext, slots: Slots, call: WriteCall<T>): Promise<WriteOutcome<T>> {
   const body = call.bodyText ?? (call.body === undefined ? null : JSON.stringify(call.body));
   const waits = slots.take();
-  if (waits !== undefined) await waits;
+  try {
+    if (waits !== undefined) await turnOf(waits, slots, call.signal);
+  } catch {
+    return { kind: "not-sent", reason: stopped.reason };
+  }
   let recorded: Promise<void> | undefined;
   try {
     const ended = await attempt(context, call, call.nonce, body, call);
@@ -156,6 +161,16 @@ async function write<T>(context: ServiceContext, slots: Slots, call: WriteCall<T
   } finally {
     if (recorded === undefined) slots.give();
     else void recorded.then(() => slots.give());
+  }
+}
+
+/** Gives the slot of a call that was stopped meanwhile to the next one. */
+async function turnOf(waits: Promise<void>, slots: Slots, signal: AbortSignal | undefined): Promise<void> {
+  try {
+    await abortable(waits, signal);
+  } catch (thrown) {
+    void waits.then(() => slots.give());
+    throw thrown;
   }
 }
 

@@ -136,16 +136,15 @@ function keptOf<T>(
     : keepable(known.tree(result.answer, "words"), answer.text.length, privateValues);
 }
 
-export function readFailureOf<T>(endpoint: EndpointId, ended: Attempt<T>, known: KnownSecrets): ReadFailure {
+export function readFailureOf<T>(endpoint: EndpointId, ended: Attempt<T>): ReadFailure {
   if (ended.kind === "unsent") return new ReadFailure({ endpoint, kind: ended.why, reason: ended.reason });
   if (ended.kind === "failed") {
     const { reason, status } = ended.failure;
     return new ReadFailure({ endpoint, kind: reason === "stopped" ? "aborted" : "transport", reason, status });
   }
   const { answer, result } = ended;
-  const raw = keptOf(answer, result, known, []);
   const { status } = answer;
-  const failure = (kind: ReadFailureKind, reason: string) => new ReadFailure({ endpoint, kind, reason, status, raw });
+  const failure = (kind: ReadFailureKind, reason: string) => new ReadFailure({ endpoint, kind, reason, status });
   switch (result.kind) {
     case "unauthorized":
       return failure("token", "HTTP 401, also with a renewed token");
@@ -159,7 +158,6 @@ export function readFailureOf<T>(endpoint: EndpointId, ended: Attempt<T>, known:
         cure: result.meaning.cure,
         serviceCode: result.code,
         status,
-        raw,
       });
     case "odd":
       return failure(status >= 500 && !saysCode(result.answer) ? "out-of-service" : "odd-answer", result.reason);

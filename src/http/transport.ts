@@ -102,7 +102,8 @@ export class TransportFailure extends Error {
   }
 }
 
-const heldUp = "the program was held up before it could send";
+/** Says nothing about the service. */
+export const heldUp = "the program was held up before it could send";
 
 export interface Transport {
   /** Throws only TransportFailure. */

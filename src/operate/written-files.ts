@@ -24,7 +24,10 @@ export async function writeWhole(path: string, chunks: Chunks, options: Written)
   await writeFilesWhole([{ file: path, chunks }], { pathOf: (file) => file, ...options });
 }
 
-/** Files appear, in their order, only when the last one is complete. Returns their paths. */
+/**
+ * Files appear, in their order, only when the last one is complete. Returns their paths. If the system then refuses one
+ * of the names, this throws, and only the files before it have appeared.
+ */
 export async function writeFilesWhole(
   files: Iterable<NamedChunks> | AsyncIterable<NamedChunks>,
   { pathOf, what, group }: Written & { pathOf: (file: string) => string },

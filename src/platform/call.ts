@@ -1,29 +1,14 @@
 import { Problem } from "../base/errors.ts";
 import type { JsonObject } from "../base/canonical-json.ts";
+import type { Call, WriteCall as Sent } from "../http/call.ts";
 
 export type { WriteOutcome } from "../http/call.ts";
 export { ReadFailure } from "../http/call.ts";
 
-interface Call {
-  /** As the ledger names it. Customers that meet unlisted codes are counted by it (A2). */
-  customer?: string | undefined;
-}
+export type ReadCall = Pick<Call<unknown>, "customer" | "signal">;
 
-export interface WriteCall extends Call {
-  /** g_nonce: 32 hex characters, recorded before. */
-  nonce: string;
-  /** Stops the call only while nothing was sent. */
-  signal?: AbortSignal | undefined;
-  /** Commits the intent, after the permit and before the first byte. If it throws, the call stops and throws that. */
-  beforeSending?: ((acceptedUntil?: number) => Promise<void>) | undefined;
-  mayLeave?: (() => boolean) | undefined;
-  /** The permit is kept until this resolves, when the ledger has the outcome. */
-  recorded?: Promise<void> | undefined;
+export interface WriteCall extends ReadCall, Pick<Sent<unknown>, "nonce" | "beforeSending" | "mayLeave" | "recorded"> {
   body?: string | undefined;
-}
-
-export interface ReadCall extends Call {
-  signal?: AbortSignal | undefined;
 }
 
 /** Its user token is used, for paths without an enterprise (M7, M9, M10). */
@@ -69,7 +54,7 @@ function quoted(text: string): string {
   return JSON.stringify(text.length > 60 ? `${text.slice(0, 60)}…` : text).replaceAll(/[\p{C}]/gu, "?");
 }
 
-export function sending(call: WriteCall, body: JsonObject) {
-  const { body: bodyText, ...rest } = call;
-  return { ...rest, body, bodyText };
+export function sending(call: WriteCall & Partial<OfEnterprise>, body: JsonObject) {
+  const { body: bodyText, enterpriseGlobalId: enterprise, ...rest } = call;
+  return { ...rest, enterprise, body, bodyText };
 }

@@ -80,20 +80,21 @@ export interface Snapshots {
   of(customer: RecordKey, signal?: AbortSignal): Snapshot;
 }
 
+interface SnapshotDeps {
+  platform: Platform;
+  settings: AssumptionSettings;
+  channelCodes: ReadonlySet<string>;
+}
+
 export class SnapshotReader implements Snapshots {
-  readonly #platform: Platform;
-  readonly #settings: AssumptionSettings;
-  readonly #channelCodes: ReadonlySet<string>;
+  readonly #deps: SnapshotDeps;
 
   constructor(platform: Platform, settings: AssumptionSettings) {
-    this.#platform = platform;
-    this.#settings = settings;
-    this.#channelCodes = new Set(channelCodesOf(settings));
+    this.#deps = { platform, settings, channelCodes: new Set(channelCodesOf(settings)) };
   }
 
   of(customer: RecordKey, signal?: AbortSignal): Snapshot {
-    const call = { customer: formatKey(customer), signal };
-    return new Snapshot(this.#platform, this.#settings, this.#channelCodes, call);
+    return new Snapshot(this.#deps, { customer: formatKey(customer), signal });
   }
 }
 
@@ -107,9 +108,7 @@ export interface EnterpriseReading {
 
 /** Each list is read once, at first use, until `forget`. A failed reading throws, and is repeated when needed again. */
 export class Snapshot {
-  readonly #platform: Platform;
-  readonly #settings: AssumptionSettings;
-  readonly #channelCodes: ReadonlySet<string>;
+  readonly #deps: SnapshotDeps;
   readonly #call: { customer: string; signal: AbortSignal | undefined };
   readonly #enterprises = new Map<string, ShownEnterprise[]>();
   readonly #members = new Map<string, ObservedMember[]>();
@@ -118,21 +117,14 @@ export class Snapshot {
   readonly #loans = new Map<string, ObservedLoan[]>();
   #failure: { error: unknown } | undefined;
 
-  constructor(
-    platform: Platform,
-    settings: AssumptionSettings,
-    channelCodes: ReadonlySet<string>,
-    call: { customer: string; signal: AbortSignal | undefined },
-  ) {
-    this.#platform = platform;
-    this.#settings = settings;
-    this.#channelCodes = channelCodes;
+  constructor(deps: SnapshotDeps, call: { customer: string; signal: AbortSignal | undefined }) {
+    this.#deps = deps;
     this.#call = call;
   }
 
   /** `alsoUnder`: earlier channel codes. Throws an AmbiguousReading for another customer or an ambiguous null (A13). */
   enterprises(channelCustomerId: string, alsoUnder: readonly string[] = []): Promise<ShownEnterprise[]> {
-    const channelCodes = alsoUnder.length === 0 ? this.#channelCodes : this.#channelCodes.union(new Set(alsoUnder));
+    const channelCodes = this.#deps.channelCodes.union(new Set(alsoUnder));
     return this.#once(this.#enterprises, JSON.stringify([channelCustomerId, ...channelCodes]), () =>
       this.#findEnterprises(channelCustomerId, channelCodes),
     );
@@ -141,9 +133,9 @@ export class Snapshot {
   async #findEnterprises(channelCustomerId: string, channelCodes: ReadonlySet<string>): Promise<ShownEnterprise[]> {
     const found = new Map<string, Map<string, PlatformCustomer>>();
     for (const channelCode of channelCodes) {
-      const { orderService } = this.#platform;
+      const { orderService } = this.#deps.platform;
       const rows = await orderService.findCustomers(channelCode, channelCustomerId, "N", this.#call);
-      if (rows === null && this.#settings.nullEnterprises === "ambiguous") throw saysNothing(channelCustomerId);
+      if (rows === null && this.#deps.settings.nullEnterprises === "ambiguous") throw saysNothing(channelCustomerId);
       for (const row of rows ?? []) {
         if (row.channelCustomerId !== channelCustomerId || row.channelCode !== channelCode)
           throw notAskedFor({ channelCode, channelCustomerId }, row);
@@ -174,8 +166,8 @@ export class Snapshot {
 
   members(enterpriseGlobalId: string): Promise<ObservedMember[]> {
     return this.#once(this.#members, enterpriseGlobalId, async () => {
-      const list = await this.#platform.memberCenter.listStaff(enterpriseGlobalId, this.#call);
-      return list.rows.map((row) => ({
+      const rows = await this.#deps.platform.memberCenter.listStaff(enterpriseGlobalId, this.#call);
+      return rows.map((row) => ({
         globalId: row.globalId,
         userName: row.userName,
         name: row.name ?? "",
@@ -193,7 +185,7 @@ export class Snapshot {
   /** M6. */
   assets(enterpriseGlobalId: string): Promise<ObservedAsset[]> {
     return this.#once(this.#assets, enterpriseGlobalId, async () => {
-      const rows = await this.#platform.memberCenter.listAssetNumbers(enterpriseGlobalId, this.#call);
+      const rows = await this.#deps.platform.memberCenter.listAssetNumbers(enterpriseGlobalId, this.#call);
       return rows.map((row) => ({
         assetNum: row.assetNum,
         assetId: row.assetId,
@@ -208,7 +200,7 @@ export class Snapshot {
   /** M8: every lock that may be lent. */
   loans(enterpriseGlobalId: string): Promise<ObservedLoan[]> {
     return this.#once(this.#loans, enterpriseGlobalId, async () => {
-      const rows = await this.#platform.memberCenter.listBorrowedLocks(enterpriseGlobalId, this.#call);
+      const rows = await this.#deps.platform.memberCenter.listBorrowedLocks(enterpriseGlobalId, this.#call);
       return rows.map((row) => ({
         lock: row.assetNum,
         assetId: row.assetId,
@@ -228,7 +220,7 @@ export class Snapshot {
     return this.#once(this.#assetRows, enterpriseGlobalId, async () => {
       const [assets, virtual] = await Promise.all([
         this.assets(enterpriseGlobalId),
-        this.#platform.orderService.listVirtualAssets(enterpriseGlobalId, this.#call),
+        this.#deps.platform.orderService.listVirtualAssets(enterpriseGlobalId, this.#call),
       ]);
       const rows = [...assets];
       const inM6 = new Set(rows.map((asset) => asset.assetNum));
@@ -267,15 +259,15 @@ export class Snapshot {
     });
   }
 
-  /** What `read` gives of each of these, in their order, as many at once as the member-center takes calls. */
+  /** In the order of the items, at most `callsAtOnce` of the member-center at a time. */
   #severalAtOnce<Item, Value>(items: Iterable<Item>, read: (item: Item) => Promise<Value>): AsyncIterable<Value> {
-    return inOrder(items, this.#platform.state().memberCenter.callsAtOnce, read);
+    return inOrder(items, this.#deps.platform.state().memberCenter.callsAtOnce, read);
   }
 
   async #contents(enterpriseGlobalId: string, assetId: string): Promise<ObservedContents> {
     const call = { enterpriseGlobalId, ...this.#call };
-    const { products, packages } = flatten(await this.#platform.memberCenter.listAssetContents(assetId, call));
-    const bare = this.#settings.emptyAssets === "ambiguous" && products.length === 0 && packages.length === 0;
+    const { products, packages } = flatten(await this.#deps.platform.memberCenter.listAssetContents(assetId, call));
+    const bare = this.#deps.settings.emptyAssets === "ambiguous" && products.length === 0 && packages.length === 0;
     return { products, packages, bare };
   }
 
@@ -290,13 +282,8 @@ export class Snapshot {
   }
 
   /** E3, M5, M6, E8 and M8 in parallel, and M7 of each asset. */
-  async everything({
-    enterpriseGlobalId,
-    channelCustomerId,
-  }: {
-    enterpriseGlobalId: string;
-    channelCustomerId: string;
-  }): Promise<EnterpriseReading> {
+  async everything(of: { enterpriseGlobalId: string; channelCustomerId: string }): Promise<EnterpriseReading> {
+    const { enterpriseGlobalId, channelCustomerId } = of;
     const [enterprises, members, rows, loans] = await Promise.all([
       this.enterprises(channelCustomerId),
       this.members(enterpriseGlobalId),
@@ -326,9 +313,7 @@ export class Snapshot {
   forget(lists: ReadonlySet<SnapshotList>): void {
     if (lists.has("enterprises")) this.#enterprises.clear();
     if (lists.has("members")) this.#members.clear();
-    if (lists.has("assets")) this.#assets.clear();
-    if (lists.has("assets")) this.#assetRows.clear();
-    if (lists.has("assets")) this.#loans.clear();
+    if (lists.has("assets")) for (const kept of [this.#assets, this.#assetRows, this.#loans]) kept.clear();
   }
 }
 

@@ -148,7 +148,7 @@ async function leftOfOrder(
     return [{ ...leaving, unclear: `the platform shows ${what}, ${why}` }];
   };
   const otherwise = otherThanWanted(order, shown, settings);
-  if (otherwise.length > 0) return unclear(`otherwise than the CRM has it now: ${otherwise.join("; ")}`);
+  if (otherwise.length > 0) return unclear(`which differs from the CRM now: ${otherwise.join("; ")}`);
   await ledger.state.write((rows, at) =>
     rows.order.numbers.fixNumbers(order.key, customer, numbersOf(order, shown, []), at),
   );
@@ -158,7 +158,7 @@ async function leftOfOrder(
   const under = [...(own === undefined ? [] : [{ channelOrderId, shown: own }]), ...amendments];
   const steps = leftSteps({ order, customer, numbers }, under);
   return steps === undefined
-    ? unclear("and not under numbers that are those of its assets alone")
+    ? unclear("but some of it under asset numbers that are not its own")
     : [...steps, { ...leaving, unclear: null }];
 }
 

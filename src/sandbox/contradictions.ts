@@ -1,6 +1,6 @@
 import { acknowledged, failure, Refusal, success, type Answer } from "./answers.ts";
 import type { Call, EndpointId, Run } from "./endpoints.ts";
-import { isObject } from "./staff.ts";
+import { isObject, withMembers } from "./staff.ts";
 
 /** How a contradicted call is answered. `next` is the normal answer. */
 type Otherwise = (call: Call, next: Run) => Answer;
@@ -184,13 +184,7 @@ export function createContradicted(rows: readonly ContradictedRow[]): Contradict
 }
 
 function withFields(answer: Answer, changes: Record<string, (value: unknown) => unknown>): Answer {
-  const visit = (item: unknown): unknown => {
-    if (Array.isArray(item)) return item.map(visit);
-    // `JSON.rawJSON` makes a number, not an object.
-    if (!isObject(item) || "rawJSON" in item) return item;
-    return Object.fromEntries(
-      Object.entries(item).map(([name, value]) => [name, changes[name]?.(value) ?? visit(value)]),
-    );
-  };
-  return answer.code === 0 ? { ...answer, data: visit(answer.data) } : answer;
+  if (answer.code !== 0) return answer;
+  const change = (name: string, value: unknown): [unknown] | undefined => changes[name] && [changes[name](value)];
+  return { ...answer, data: withMembers(answer.data, change) };
 }

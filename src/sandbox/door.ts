@@ -16,10 +16,7 @@ export type Door = (
 
 /** Member-center: also clientToken and userToken; Content-Type only with a body (R5, R6). */
 export function createDoor(tokens: Tokens): Door {
-  const seen = {
-    order: createNonces(noncesRemembered),
-    member: createNonces(noncesRemembered),
-  };
+  const seen = { order: new Set<string>(), member: new Set<string>() };
 
   function checkTokens(service: ServiceName, headers: IncomingHttpHeaders): void {
     const { authorization } = headers;
@@ -45,7 +42,11 @@ export function createDoor(tokens: Tokens): Door {
     }
     const nonce = query.get("g_nonce") ?? "";
     if (nonce === "") throw new Refusal(invalid, "g_nonce: missing");
-    if (!seen[service].add(nonce)) throw new Refusal(invalid, "g_nonce: used before");
+    const own = seen[service];
+    if (own.has(nonce)) throw new Refusal(invalid, "g_nonce: used before");
+    own.add(nonce);
+    const [oldest = ""] = own;
+    if (own.size > noncesRemembered) own.delete(oldest);
   };
 }
 
@@ -53,25 +54,8 @@ function textOf(header: string | string[] | undefined): string {
   return typeof header === "string" ? header : "";
 }
 
-/** Minimum per service. */
+/** Per service. */
 const noncesRemembered = 100_000;
-
-/** Remembers the last `size` nonces, at most twice as many. */
-function createNonces(size: number): { add(nonce: string): boolean } {
-  let older = new Set<string>();
-  let newer = new Set<string>();
-  return {
-    add(nonce) {
-      if (newer.has(nonce) || older.has(nonce)) return false;
-      newer.add(nonce);
-      if (newer.size >= size) {
-        older = newer;
-        newer = new Set();
-      }
-      return true;
-    },
-  };
-}
 
 type TokenKind = "app" | "user";
 

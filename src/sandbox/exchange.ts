@@ -6,7 +6,7 @@ import type { Door } from "./door.ts";
 import { routes, type Call, type EndpointId, type ServiceName } from "./endpoints.ts";
 import { appliesCall, type Fault } from "./faults.ts";
 import { parseBody, type Services } from "./services.ts";
-import { isObject } from "./staff.ts";
+import { isObject, withMembers } from "./staff.ts";
 
 export interface Exchange {
   request: IncomingMessage;
@@ -264,17 +264,9 @@ export function faultyAnswer(fault: Fault, answer: Answer): Answer {
 
 function withField(data: unknown, fault: Fault): unknown {
   let place = 0;
-  const visit = (item: unknown): unknown => {
-    if (Array.isArray(item)) return item.map(visit);
-    // `JSON.rawJSON` makes a number, not an object.
-    if (!isObject(item) || "rawJSON" in item) return item;
-    return Object.fromEntries(
-      Object.entries(item).map(([name, value]) => {
-        if (name !== fault.field) return [name, visit(value)];
-        place += 1;
-        return [name, fault.row === undefined || fault.row === place ? fault.value : value];
-      }),
-    );
-  };
-  return visit(data);
+  return withMembers(data, (name, value) => {
+    if (name !== fault.field) return undefined;
+    place += 1;
+    return [fault.row === undefined || fault.row === place ? fault.value : value];
+  });
 }

@@ -181,6 +181,19 @@ export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
+/** Members anywhere in the data get the value in the list that `change` gives. Undefined: they stay. */
+export function withMembers(
+  data: unknown,
+  change: (name: string, value: unknown) => readonly [unknown] | undefined,
+): unknown {
+  if (Array.isArray(data)) return data.map((item) => withMembers(item, change));
+  // `JSON.rawJSON` makes a number, not an object.
+  if (!isObject(data) || "rawJSON" in data) return data;
+  return Object.fromEntries(
+    Object.entries(data).map(([name, value]) => [name, ...(change(name, value) ?? [withMembers(value, change)])]),
+  );
+}
+
 export function textsOf(value: unknown): string[] | undefined {
   return Array.isArray(value) && value.every((item) => typeof item === "string" && item !== "") ? value : undefined;
 }

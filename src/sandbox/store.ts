@@ -112,21 +112,6 @@ const tables = `
   CREATE TABLE IF NOT EXISTS shown (product_id INTEGER PRIMARY KEY REFERENCES products, fields TEXT NOT NULL);
 `;
 
-const tableNames = [
-  "shown",
-  "online",
-  "products",
-  "merchandises",
-  "assets",
-  "license_orders",
-  "batches",
-  "staff",
-  "customers",
-  "enterprises",
-  "deferred",
-  "effects",
-] as const;
-
 /**
  * A commit survives SIGKILL (WAL, synchronous NORMAL), but not always a machine crash. Only one process can use the
  * file. Throws a Problem if it is in use or not a state.
@@ -185,7 +170,9 @@ function makeStore(path: string): void {
 /** Row numbers and E9's numbers start again. */
 export function emptyStore(store: Store): void {
   store.transact(() => {
-    for (const table of [...tableNames, "meta"]) store.run(`DELETE FROM ${table}`);
+    store.database.pragma("defer_foreign_keys = ON");
+    for (const { name } of store.all<{ name: string }>("SELECT name FROM sqlite_schema WHERE type = 'table'"))
+      store.run(`DELETE FROM ${name}`);
   });
 }
 

@@ -17,6 +17,7 @@ describe("who may come in", () => {
     ["host: 127.0.0.1.example.com", /nobody could sign in/u],
     ["access: { oidc: { issuer: https://login.example.com } }", /oidc` is not a key/u],
     ["publicUrl: http://crm.example.com", /must be https/u],
+    ["publicUrl: crm.example.com", /must be https/u],
     ["publicUrl: https://localhost:8787", ofEveryProgram],
     ["publicUrl: https://127.0.0.1", ofEveryProgram],
     ['publicUrl: "https://[::1]:8787"', ofEveryProgram],

@@ -58,6 +58,13 @@ describe("a write that tries a service again", () => {
     expect((await client.write(call)).kind).toBe("done");
   });
 
+  test("and was held up too long to leave lets the next one try", soon, async () => {
+    const { client, service } = await tryable();
+    expect((await client.write({ ...call, mayLeave: () => false })).kind).toBe("not-sent");
+    expect((await client.write(call)).kind).toBe("done");
+    expect(service.seen).toHaveLength(2);
+  });
+
   test.each<[string, Reply, "done" | "not-sent"]>([
     ["that there are too many calls", { status: 429, json: {} }, "done"],
     // The client has one token, which is fixed: without a good one nothing is sent.

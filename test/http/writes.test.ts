@@ -267,6 +267,30 @@ describe("a write that was not sent", () => {
     expect(service.seen).toHaveLength(1);
   });
 
+  test("because it was stopped while others had all the slots; the slot goes to the next one", async () => {
+    const stop = new AbortController();
+    const inside = Promise.withResolvers<void>();
+    const answered = Promise.withResolvers<void>();
+    const service = await startService(() => (response) => {
+      inside.resolve();
+      void answered.promise.then(() =>
+        response.end('{"code":0,"message":"success","data":{"enterpriseGlobalId":"e1"}}'),
+      );
+    });
+    const client = startClient("order-service", service.url, { callsAtOnce: 1 });
+    const first = client.write({ ...createCall, body });
+    await inside.promise;
+    const stopped = client.write({ ...createCall, body, signal: stop.signal });
+    const read = client.read({ ...createCall, endpoint: "E3", signal: stop.signal });
+    const after = client.write({ ...createCall, body });
+    stop.abort();
+    expect(await stopped).toEqual({ kind: "not-sent", reason: "stopped before it was sent" });
+    await expect(read).rejects.toMatchObject({ kind: "aborted" });
+    answered.resolve();
+    expect([(await first).kind, (await after).kind]).toEqual(["done", "done"]);
+    expect([service.seen.length, client.state().callsInFlight, client.state().callsWaiting]).toEqual([2, 0, 0]);
+  });
+
   test("because a header cannot hold the token", async () => {
     const service = await startService(() => success(null));
     const client = startClient("order-service", service.url, { tokens: { authorization: { fixed: "a b\r\nX: y" } } });

@@ -103,6 +103,12 @@ describe("a CSV file", () => {
     });
   });
 
+  it("with repeated names is told names that the settings accept", async () => {
+    const csv = "id,name,email,email_2,email,__proto__\n";
+    const { cure = "" } = (await read({ "c.csv": csv }, { files: "c.csv" })).outcome.problem ?? {};
+    expect(cure).toContain('"header":["id","name","email","email_2","email_3","__proto___2"]');
+  });
+
   it.each(["", "id,name\n", "\uFEFFid,name"])("that holds only %j is read whole and has no rows", async (csv) => {
     expect((await read({ "c.csv": csv }, { files: "c.csv" })).outcome).toEqual({ complete: true, full: true, rows: 0 });
   });

@@ -15,9 +15,9 @@ type Answers = Record<string, unknown>;
 
 /** A service with an answer for each path; a function is asked, an answer with a status is given as it is. */
 function serviceOf(answers: Answers): Promise<Service> {
-  return startService((asked) => {
+  return startService(async (asked) => {
     const found = answers[asked.path];
-    const given: unknown = typeof found === "function" ? found(asked) : found;
+    const given: unknown = typeof found === "function" ? found(asked) : await found;
     if (given === undefined) return { status: 404 };
     return isAnswer(given) ? given : { body: given };
   });
@@ -103,6 +103,17 @@ describe("details that are asked for record by record", () => {
       ["3", []],
     ]);
     expect([bads, outcome.complete, asked.length]).toEqual([[], true, 4]);
+  });
+
+  it("end at once where the service refuses, whatever it still owes", async () => {
+    const { origin } = await serviceOf({
+      "/orders": orders,
+      "/orders/2/lines": { status: 401 },
+      "/orders/1/lines": new Promise(() => undefined),
+      "/orders/3/lines": { status: 503, headers: { "retry-after": "200" } },
+    });
+    const { outcome } = await read(origin, stream);
+    expect(outcome.problem?.code).toBe("source.wrong-password");
   });
 
   it("put values into addresses as what they are, and name a record that has none", async () => {
@@ -302,6 +313,7 @@ it("chains refuse what cannot be asked for", () => {
   expect(issues(lines({ url: "a/{id}", each: { batch: 2 } }))).toEqual([
     "details.lines.each.batch: found with a {field} in `url`, which holds one value; use `put`",
   ]);
+  expect(issues({}, { baseUrl: "crm" })).toHaveLength(1);
   const put = [{ parameter: "ids", value: "id" }];
   expect(issues(lines({ each: { batch: 2, notFound: "none", put } }))[0]).toContain("details.lines.each.notFound: ");
   expect(issues(lines({ url: "a/{i[}", each: {} }))[0]).toContain("details.lines.url: ");

@@ -29,10 +29,11 @@ describe("a mistake in a mapping says how it is written otherwise", () => {
     ] as const) {
       const messages = (marks: object): (string | undefined)[] =>
         findMistakes(stream, { [field]: { ...spec, ...marks } }, { tables: new Map() })
-          .filter(({ path }) => path.includes("groupMark"))
+          .filter(({ path }) => path.join().includes("Mark"))
           .map(({ message }) => message);
       expect(messages({ groupMark: "." })).toEqual(["is also the decimal mark; expected another mark"]);
       expect(messages({ groupMark: "" })).toEqual(["is empty; expected another mark"]);
+      expect(messages({ decimalMark: "" })).toEqual(["is empty; expected another mark"]);
       expect(messages({ groupMark: ".", decimalMark: "," })).toEqual([]);
     }
   });

@@ -412,6 +412,19 @@ describe("lists of objects", () => {
       code: "does-not-fit",
     });
   });
+
+  it.each<[string, JsonObject]>([
+    ["alone", { path: { number: "n" }, present: false }],
+    ["in any", { any: [{ path: { number: "n" }, present: false }] }],
+  ])("are not made where nobody knows whether their condition holds, %s", (_name, when) => {
+    const entry = { ...asset, when };
+    for (const instances of [[entry], [{ ...entry, one: undefined, each: "lines", fields: asset.one }]]) {
+      const spec = { ...order, instances };
+      const raw = { lines: [{ n: "many" }], n: "many" };
+      expect(reject("orders", spec, raw)).toMatchObject({ field: "instances[0]", code: "not-a-number" });
+      expect(compileStream("orders", spec).gives(raw)).not.toHaveProperty("instances.0");
+    }
+  });
 });
 
 describe("a record that cannot be used", () => {

@@ -100,7 +100,7 @@ export async function applyByShares(
 }
 
 /**
- * Customers that canary runs of this job changed since its last good run. A run is not good if it died, was stopped, or
+ * Customers that canary runs of this job changed since the last good one. A run is not good if it died, was stopped, or
  * its readings were not as intended. `runs`: those runs and this one.
  */
 async function leftUnread(
@@ -111,11 +111,10 @@ async function leftUnread(
   const found = new Map<string, Unread>();
   const runs = new Set([run]);
   for (const earlier of await ledger.runs.lastOf(job, mostEarlier)) {
-    if (earlier.id === run) continue;
+    if (earlier.id === run || earlier.header["canary"] === undefined) continue;
     const said = saidOfShares.safeParse(earlier.summary);
     const isRight = !said.success || said.data.canary.every(({ wrong }) => wrong.length === 0);
     if (earlier.state === "done" && isRight) break;
-    if (earlier.header["canary"] === undefined) continue;
     runs.add(earlier.id);
     for (const { operation, createdAt } of await ledger.journal.doneOf(earlier.id)) {
       const { customer } = operation;

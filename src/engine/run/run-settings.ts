@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { durationSchema } from "../../base/duration.ts";
-import { isLoopback } from "../../base/loopback.ts";
+import { isLoopbackHost } from "../../base/loopback.ts";
 import { streams } from "../../crm/model.ts";
 import { statementKinds } from "../../report/statement/shape.ts";
 import { statementFormats } from "../../report/statement/render.ts";
@@ -256,7 +256,7 @@ export const mailSettingsSchema = z
   .superRefine(({ user, password, tls, host }, context) => {
     if ((user === undefined) !== (password === undefined))
       context.addIssue({ code: "custom", path: ["user"], message: "user and password are given together" });
-    if (password !== undefined && tls === "none" && !isLoopback(new URL(`smtp://${host}`)))
+    if (password !== undefined && tls === "none" && !isLoopbackHost(host))
       context.addIssue({
         code: "custom",
         path: ["tls"],

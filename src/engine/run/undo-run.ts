@@ -39,7 +39,11 @@ export async function planUndoRun(
   const { undone, signal } = request;
   const header = { ...request.header, undo: undone.id };
   const run = await ledger.runs.start({ job: "undo", kind: "plan", trigger: "hand", scope: null, header });
-  const finish = async (state: "done" | "failed", exitCode: ExitCode, operations: number): Promise<void> => {
+  const finish = async (
+    state: "done" | "stopped" | "failed",
+    exitCode: ExitCode,
+    operations: number,
+  ): Promise<void> => {
     const summary = { operations, at: toInstant(deps.clock.now()) };
     await ledger.runs.finish(run, { state, exitCode, balance: null, summary });
   };
@@ -63,6 +67,7 @@ export async function planUndoRun(
     const all = rows.map(
       (row) => steps.get(row.id) ?? unplannedStep(row, reasons.get(formatKey(row.operation.customer))),
     );
+    const isStopped = signal?.aborted === true;
     const summary: UndoSummary = {
       run,
       undone: undone.id,
@@ -70,11 +75,11 @@ export async function planUndoRun(
       steps: all,
       plans,
       unplanned,
-      exitCode: exitCodeOf(all, plans.length, unplanned),
+      exitCode: isStopped ? exitCodes.other : exitCodeOf(all, plans.length, unplanned),
     };
     await save(summary);
     await finish(
-      "done",
+      isStopped ? "stopped" : "done",
       summary.exitCode,
       plans.reduce((sum, { plan }) => sum + plan.operations.length, 0),
     );

@@ -6,7 +6,6 @@ import {
   type ConfigureAssetsRequest,
   type EditStaffRequest,
   type ResetPasswordRequest,
-  type StaffList,
   type StaffRow,
   assetNumberRowsSchema,
   borrowedLocksSchema,
@@ -71,26 +70,10 @@ export function createMemberCenter(client: ServiceClient, options: MemberCenterO
     listBorrowedLocks: (enterpriseGlobalId: string, call: ReadCall) =>
       client.read({ endpoint: "M8", target: { enterpriseGlobalId }, schema: borrowedLocksSchema, ...call }),
     /** Revokes asset numbers and assigns others. Both lists are always sent. */
-    configureAssets: (
-      memberGlobalId: string,
-      body: ConfigureAssetsRequest,
-      { enterpriseGlobalId, ...call }: WriteCall & OfEnterprise,
-    ) =>
-      client.write({
-        endpoint: "M9",
-        target: { memberGlobalId },
-        enterprise: enterpriseGlobalId,
-        schema: noDataSchema,
-        ...sending(call, body),
-      }),
-    borrow: (memberGlobalId: string, body: BorrowRequest, { enterpriseGlobalId, ...call }: WriteCall & OfEnterprise) =>
-      client.write({
-        endpoint: "M10",
-        target: { memberGlobalId },
-        enterprise: enterpriseGlobalId,
-        schema: noDataSchema,
-        ...sending(call, body),
-      }),
+    configureAssets: (memberGlobalId: string, body: ConfigureAssetsRequest, call: WriteCall & OfEnterprise) =>
+      client.write({ endpoint: "M9", target: { memberGlobalId }, schema: noDataSchema, ...sending(call, body) }),
+    borrow: (memberGlobalId: string, body: BorrowRequest, call: WriteCall & OfEnterprise) =>
+      client.write({ endpoint: "M10", target: { memberGlobalId }, schema: noDataSchema, ...sending(call, body) }),
   };
 }
 export type MemberCenter = ReturnType<typeof createMemberCenter>;
@@ -106,7 +89,7 @@ export async function listStaff(
   page: { base: number; size: number },
   enterpriseGlobalId: string,
   call: ReadCall,
-): Promise<StaffList> {
+): Promise<StaffRow[]> {
   const rows: StaffRow[] = [];
   const seen = new Set<string>();
   let total: number | undefined;
@@ -129,7 +112,7 @@ export async function listStaff(
       rows.push(row);
     }
     if (rows.length > total) throw incomplete(`${rows.length} rows came of a total of ${total}`);
-    if (rows.length === total) return { rows, total, pages: number + 1 };
+    if (rows.length === total) return rows;
     if (answer.list.length === 0) throw incomplete(`${rows.length} rows came of a total of ${total}`);
   }
   throw incomplete(`the list did not end after ${mostPages} pages`);

@@ -7,7 +7,6 @@ import {
   type CreateEnterpriseRequest,
   type LockRequest,
   type LockResult,
-  type UpdateEnterpriseRequest,
   assetDigitsSchema,
   batchOrderResultsSchema,
   takenLaterSchema,
@@ -56,7 +55,7 @@ export function createOrderService(client: ServiceClient, options: OrderServiceO
         ...call,
       }),
     /** Sets name, branch and address. No reading shows them (A14). */
-    updateEnterprise: (body: UpdateEnterpriseRequest, call: WriteCall) =>
+    updateEnterprise: (body: CreateEnterpriseRequest, call: WriteCall) =>
       client.write({ endpoint: "E4", target: {}, schema: noDataSchema, ...sending(call, body) }),
     /** Places orders. The caller relates results to orders with `matchBySequence`. */
     placeOrders: (body: BatchOrderRequest, call: WriteCall) =>

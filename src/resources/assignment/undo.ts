@@ -25,7 +25,7 @@ function undoGrant(row: DoneOperation<"grant-assets">, of: Undoing): Undoes {
   );
   const numbers = held.filter((number) => facts.lastGiven.get(number)?.givenBy === id);
   if (numbers.length === 0) return held.length === 0 ? { is: "nothing-left" } : newerSince;
-  const reason = `${run} is taken back: it gave this person ${counted(numbers.length, "asset")}`;
+  const reason = `undo of ${run}, which gave this person ${counted(numbers.length, "asset")}`;
   const revoke = revokeOf(given.customer, staff, { memberGlobalId, numbers, reason });
   const lacks = held.length > numbers.length ? assignedSince : undefined;
   return { is: "meant", meant: withWeights([revoke], given.observed), lacks };
@@ -62,7 +62,7 @@ function undoRevoke(row: DoneOperation<"revoke-assets">, of: Undoing): Undoes {
         ? `the asset ${taken} is not shown any more`
         : `the asset ${taken} is held by another member, ${holders.get(taken) ?? ""}, by now`;
   if (numbers.length === 0) return { is: "impossible", why: why ?? "none of its assets is free" };
-  const reason = `${run} is taken back: it took ${counted(numbers.length, "asset")} from this person`;
+  const reason = `undo of ${run}, which removed ${counted(numbers.length, "asset")} from this person`;
   const grant = grantOf(given.customer, staff, { memberGlobalId, assets: numbers, after: numbers, reason });
   const lacks = [why, wanted.length < lost.length ? assignedSince : undefined].filter((text) => text !== undefined);
   return { is: "meant", meant: [grant], lacks: lacks.length === 0 ? undefined : lacks.join("; ") };

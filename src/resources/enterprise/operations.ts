@@ -2,11 +2,7 @@ import { z } from "zod";
 import type { JsonObject } from "../../base/canonical-json.ts";
 import { channelCodesOf } from "../../contract/assumption-settings.ts";
 import { checked } from "../../contract/fits.ts";
-import {
-  bindEnterpriseRequestSchema,
-  createEnterpriseRequestSchema,
-  updateEnterpriseRequestSchema,
-} from "../../contract/order-service.ts";
+import { bindEnterpriseRequestSchema, createEnterpriseRequestSchema } from "../../contract/order-service.ts";
 import type { RecordKey } from "../../crm/model.ts";
 import {
   type OperationType,
@@ -280,7 +276,7 @@ const update: OperationType<UpdateShapes> = {
   schemas: updateSchemas,
   invalidates: ["enterprises"],
   prepare({ operation, wire, facts }) {
-    const request = checked(updateEnterpriseRequestSchema, wire);
+    const request = checked(createEnterpriseRequestSchema, wire);
     if (!request.success) return notSendable(request.error.issues);
     const { customer, after: fields } = operation;
     return {

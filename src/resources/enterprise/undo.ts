@@ -18,7 +18,7 @@ function undoUpdate(row: DoneOperation<"update-enterprise">, of: Undoing): Undoe
   const name = markerOf(of, "name", before.name);
   const address = before.address === null ? undefined : markerOf(of, "address", before.address);
   if (name === undefined || (before.address !== null && address === undefined))
-    return { is: "impossible", why: "the name and address of before are not kept any more" };
+    return { is: "impossible", why: "the earlier name and address are no longer kept" };
   const { address: _, ...others } = desired.body;
   const body: DesiredCustomer = {
     ...others,
@@ -33,7 +33,7 @@ function undoUpdate(row: DoneOperation<"update-enterprise">, of: Undoing): Undoe
   if (meant.length > 0)
     return {
       is: "meant",
-      meant: meant.map((item) => ({ ...item, reason: `${run} is taken back: it changed the enterprise` })),
+      meant: meant.map((item) => ({ ...item, reason: `undo of ${run}, which changed the enterprise` })),
       lacks: stays || options.settings.emptyAddress === "empty" ? undefined : "the address stays: E4 clears none (A14)",
     };
   return told === undefined ? { is: "nothing-left" } : { is: "waits", block: told };

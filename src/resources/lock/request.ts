@@ -151,7 +151,7 @@ function switchedBack(
         records: [{ stream: "customers", ...given.customer }],
         target: {},
         payload: { assetNums: [...numbers], operatorIdentity: operation.payload.operatorIdentity },
-        reason: `${run} is taken back: it had ${counted(numbers.size, "lock")} ${back === "locked" ? "enabled" : "disabled"}`,
+        reason: `undo of ${run}, which ${back === "locked" ? "enabled" : "disabled"} ${counted(numbers.size, "lock")}`,
         before: {},
         after: operation.after.filter(({ assetNum }) => numbers.has(assetNum)),
         policy: `locks.${back}`,

@@ -95,7 +95,7 @@ function buying<S extends PurchaseShapes>({ verb, bought, stood, counts }: Buyin
         ifNotShown.settle({ context, customer }, facts),
     },
     decide: {
-      partCure: "take the part away on the platform first, or settle it as --applied",
+      partCure: "remove the part on the platform first, or settle it as --applied",
       applied: ({ id, operation, context }: JournalEntry<S>, evidence: Exclude<Evidence, { kind: "confirmed" }>) => ({
         effect:
           (evidence.kind === "not-found" ? undefined : evidence.effect) ??
@@ -149,7 +149,6 @@ const amending = buying<AmendmentShapes>({
   counts: "The additions to the order count as bought. The platform does not show all of them",
 });
 
-/** Buys what is added to an order that is placed, under a channel order number of its own. */
 const amend: OperationType<AmendmentShapes> = {
   ...amending,
   schemas: amendmentSchemas,

@@ -154,7 +154,7 @@ function readShown(
   const terms = forms.flatMap((item) => datesShown(item, product, limits).otherwise);
   const other = terms.length === 0 ? "" : ` (${[...new Set(terms)].join(", ")})`;
   if (rows.length > 0)
-    return { rows: [], otherwise: [`M7 shows the product ${product.id} otherwise than the CRM has it${other}`] };
+    return { rows: [], otherwise: [`M7 shows the product ${product.id}, but it differs from the CRM${other}`] };
   if (contents.speaksOf(licenseType, number))
     return { rows: [], otherwise: [`M7 does not show the product ${product.id}`] };
   return { rows: [], unseen: [`the product ${product.id}`] };

@@ -119,7 +119,7 @@ function endingOf(work: OrderWork, run: string): Endings | undefined {
   });
   if (parts.length === 0) return undefined;
   const count = parts.reduce((sum, part) => sum + part.products.length, 0);
-  const what = `${run} is taken back: it bought ${counted(count, "product")} of the order ${formatKey(standing.order)}`;
+  const what = `undo of ${run}, which bought ${counted(count, "product")} of the order ${formatKey(standing.order)}`;
   const subject = `order:${formatKey(standing.order)}`;
   const needs = lostOf(work).length > 0 ? [{ stage: "orders" as const, subject }] : [];
   return endingsOf(standing, parts, { why: "orders.ended", what, needs });

@@ -96,7 +96,7 @@ interface Candidate {
   together: string | undefined;
 }
 
-/** Adds everybody who is not there, at most 100 in one M1. Who cannot be added is blocked in `memberships`. */
+/** At most 100 people per M1. People who cannot be added are blocked in `memberships`. */
 export function planAdditions(
   given: Prepared,
   found: ReadonlyMap<string, Membership>,

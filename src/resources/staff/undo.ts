@@ -33,7 +33,7 @@ function undoAddition(row: DoneOperation<"add-staff">, of: Undoing): Undoes {
     const link = given.known.staffLinks.get(formatKey(record));
     if (link === undefined || facts.linkedSince.get(formatKey(record)) !== row.updatedAt) continue;
     const needs = of.revokesOf(record);
-    const reason = `${run} is taken back: it made this account`;
+    const reason = `undo of ${run}, which made this account`;
     const made = accountGivenUp(given, link, { freed, needs, reason }, options);
     if (made === "gone") continue;
     if ("kind" in made) meant.push(made);
@@ -55,7 +55,7 @@ function undoDeletion(row: DoneOperation<"delete-staff">, of: Undoing): Undoes {
     return { is: "impossible", why: `the ledger holds no person ${key} of this customer any more` };
   const made = addedAgain(given.customer, person, options);
   if (!("kind" in made)) return { is: "waits", block: made };
-  return { is: "meant", meant: [{ ...made, reason: `${of.run} is taken back: it deleted this account` }] };
+  return { is: "meant", meant: [{ ...made, reason: `undo of ${of.run}, which deleted this account` }] };
 }
 
 /** Only if no newer value was sent since. */
@@ -74,14 +74,13 @@ function undoEdit(row: DoneOperation<"edit-staff">, of: Undoing): Undoes {
   if (changed.every((field) => now[field] === before[field])) return { is: "nothing-left" };
   if (changed.some((field) => now[field] !== after[field]) || !isNewest(row, of)) return newerSince;
   const body = bodyBefore(of, staff, before, changed);
-  if (typeof body === "string")
-    return { is: "impossible", why: `the ${fieldNames[body]} of before is not kept any more` };
+  if (typeof body === "string") return { is: "impossible", why: `the earlier ${fieldNames[body]} is no longer kept` };
   const asBefore = { staff: { ...staff, body }, link, member, wanted: profileOf(body) };
   const { draft, note } = planEdit(given, asBefore, options.settings);
   if (draft !== undefined)
     return {
       is: "meant",
-      meant: [{ ...draft, reason: `${run} is taken back: it edited this account` }],
+      meant: [{ ...draft, reason: `undo of ${run}, which edited this account` }],
       lacks: note?.reason,
     };
   return note === undefined ? { is: "nothing-left" } : { is: "waits", block: note };

@@ -161,8 +161,12 @@ export class HeadedRows {
 
 /** Makes names unique: the second `email` becomes `email_2`. */
 function ownNames(header: readonly string[]): string[] {
+  const taken = new Set([...header, "__proto__"]);
   return header.map((name, index) => {
-    const before = header.slice(0, index).filter((other) => other === name).length;
-    return before === 0 && name !== "__proto__" ? name : `${name}_${before + 1}`;
+    if (name !== "__proto__" && header.indexOf(name) === index) return name;
+    let n = 2;
+    while (taken.has(`${name}_${n}`)) n += 1;
+    taken.add(`${name}_${n}`);
+    return `${name}_${n}`;
   });
 }

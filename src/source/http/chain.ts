@@ -48,9 +48,11 @@ export async function* readChain(
   const waiting: Parent[] = [];
   const size = chain.each.batch ?? 1;
   let first: Problem | undefined;
+  const stop = new AbortController();
+  const signal = AbortSignal.any([stop.signal, ...(options.signal === undefined ? [] : [options.signal])]);
   const ask = (): void => {
     const asked = waiting.splice(0, size);
-    if (asked.length > 0) ahead.push(begin(chain, asked, options));
+    if (asked.length > 0) ahead.push(begin(chain, asked, { ...options, signal }));
   };
   const take = async function* (): AsyncGenerator<ChainItem, boolean, void> {
     const asked = ahead[0];
@@ -86,6 +88,7 @@ export async function* readChain(
     while (ahead.length > 0) if (!(yield* take())) return first;
     return first;
   } finally {
+    stop.abort();
     await Promise.all(ahead.map(({ reading }) => reading.return({ complete: false, full: false, rows: 0 })));
   }
 }

@@ -15,7 +15,7 @@ export const headersSchema = z
 
 export const placeSchema = z.enum(["query", "header", "body"]);
 
-export const webUrl = z.url({ protocol: /^https?$/ }).refine((text) => {
+export const webUrl = z.url({ protocol: /^https?$/, abort: true }).refine((text) => {
   const url = new URL(text);
   return url.username === "" && url.password === "";
 }, "has a user or password in it; they belong into auth");

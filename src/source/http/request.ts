@@ -221,7 +221,7 @@ class Attempt {
     const error = sourceProblem(
       "source.error-answer",
       shownUrl(this.#page.url),
-      `The ${this.#deps.who} answers HTTP 200 with an error${said}.`,
+      `The ${this.#deps.who} answers with an error${said}.`,
       "Correct the cause of the error. If the answer is not an error, describe in `errors` how to recognise an error.",
     );
     return { error, again: means === "retry" ? { kind: "wait" } : "never" };

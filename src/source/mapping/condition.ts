@@ -187,7 +187,7 @@ function compileTest(test: string, spec: JsonObject, at: KeyPath, compiler: Expr
   switch (test) {
     case "present":
       if (typeof operand !== "boolean") mistake(context, of, "expected true or false");
-      return (scope) => (inner(scope) !== undefined) === operand;
+      return (scope) => (inner(scope) !== undefined) === operand && context.fault === undefined;
     case "above":
     case "below": {
       const order = comparedWith(operand, of, context);

@@ -248,18 +248,15 @@ function compileEntry(
   const holds = when === undefined ? undefined : compileCondition(when, [...at, "when"], inside);
   const objectAt = [...at, one === undefined ? "fields" : "one"];
   const build = withKind(compileFields(written, variant, objectAt, name, inside).evaluate, variant);
+  const append: Append = (scope, into) => {
+    const value = holds === undefined || holds(scope) ? build(scope) : undefined;
+    if (value !== undefined) into.push(value);
+  };
+  if (list === undefined) return append;
   return (scope, into) => {
-    if (list === undefined) {
-      if ((holds !== undefined && !holds(scope)) || context.fault !== undefined) return;
-      const value = build(scope);
-      if (value !== undefined) into.push(value);
-      return;
-    }
     for (const item of list.read(scope) ?? []) {
-      const element = { item, parent: scope };
-      const value = holds === undefined || holds(element) ? build(element) : undefined;
+      append({ item, parent: scope }, into);
       if (context.fault !== undefined) return;
-      if (value !== undefined) into.push(value);
     }
   };
 }

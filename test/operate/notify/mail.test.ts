@@ -33,6 +33,8 @@ describe("mail", () => {
     expect(given({ host: "mail.example.com", user: "u" })).toBe(false);
     expect(given({ host: "mail.example.com", user: "u", password: "env:P", tls: "none" })).toBe(false);
     expect(given({ host: "localhost", user: "u", password: "env:P", tls: "none" })).toBe(true);
+    expect(given({ host: "::1", user: "u", password: "env:P", tls: "none" })).toBe(true);
+    expect(given({ host: "mail server", user: "u", password: "env:P", tls: "none" })).toBe(false);
     expect(given({ host: "mail.example.com", user: "u", password: "clear" })).toBe(false);
   });
 });

@@ -100,13 +100,16 @@ it("a run stops when something else of an order is gone after its amendment was 
   expect([run.exitCode, run.calls], run.stdout).toEqual([4, { E5: 1 }]);
 });
 
-it("a run reads back what an earlier run by shares did not, whatever other jobs ran since", async () => {
+it.each([
+  ["other jobs", ["verify", "staff", "customers-and-orders"]],
+  ["the job without shares", ["everything"]],
+])("a run reads back what an earlier run by shares did not, whatever %s did since", async (_who, jobs) => {
   const w = await newCompany();
   w.sandbox.faults.add({ operation: "M7", fault: "oddField", field: "crmProductId", value: "ELSE", times: 1 });
   expect((await byShares(w, behindC1)).exitCode).toBe(3);
   w.sandbox.faults.clear();
   drop(w, "O1-A1");
-  for (const job of ["verify", "staff", "customers-and-orders"]) await w.run("run", job);
+  for (const job of jobs) await w.run("run", job);
   const next = await byShares(w, behindC1);
   expect([next.exitCode, next.calls["E2"]], next.stdout).toEqual([3, undefined]);
 });

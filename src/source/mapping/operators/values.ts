@@ -32,15 +32,14 @@ export const path: Operator = {
 
 /** The two marks must differ: otherwise 1.500 is ambiguous. */
 function marksOf(spec: JsonObject, at: KeyPath, context: MappingContext): Marks {
-  const marks = {
-    decimalMark: option(spec, "decimalMark", at, context),
-    groupMark: option(spec, "groupMark", at, context),
-  };
-  if (marks.groupMark === "" || marks.groupMark === (marks.decimalMark ?? ".")) {
-    const found = marks.groupMark === "" ? "is empty" : "is also the decimal mark";
-    mistake(context, beside(at, "groupMark"), `${found}; expected another mark`);
-  }
-  return marks;
+  const [decimalMark, groupMark] = ["decimalMark", "groupMark"].map((key) => {
+    const mark = option(spec, key, at, context);
+    if (mark === "") mistake(context, beside(at, key), "is empty; expected another mark");
+    return mark;
+  });
+  if (groupMark !== "" && groupMark === (decimalMark ?? "."))
+    mistake(context, beside(at, "groupMark"), "is also the decimal mark; expected another mark");
+  return { decimalMark, groupMark };
 }
 
 export const number: Operator = {
