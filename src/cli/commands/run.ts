@@ -104,7 +104,8 @@ async function showEnded(invocation: Invocation, application: Application, ended
     case "sync":
       return await showRun(invocation, application, ended.summary);
     case "verify":
-      return options.json ? output.result(verifyJson(ended.summary)) : printVerify(output, ended.summary, ended.found);
+      if (options.json) return output.result(verifyJson(ended.summary));
+      return printVerify(output, ended.summary, ended.found, application.config.zone);
     case "report":
       if (options.json) return output.result({ run: ended.run, files: ended.files });
       for (const file of ended.files) output.line(`${file} written`);
