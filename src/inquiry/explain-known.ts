@@ -292,12 +292,13 @@ async function observationsOf(
         .onRef("whole.customer_id", "=", "observation.customer_id"),
     )
     .select(["kind", "subject", "from_at", "to_at", "body"])
-    .select(sql<string>`max(observation.seen_at, coalesce(whole.shown_at, ''))`.as("seen_at"))
+    .select(sql<string>`max(observation.seen_at, iif(to_at is null, coalesce(whole.shown_at, ''), ''))`.as("seen_at"))
     .where("observation.customer_namespace", "=", customer.namespace)
     .where("observation.customer_id", "=", customer.id)
-    .where("to_at", "is", null)
+    .orderBy(sql`to_at is not null`)
     .orderBy("kind")
     .orderBy("subject")
+    .orderBy("from_at", "desc")
     .limit(mostObservations);
   if (stream === "customers") query = query.where("kind", "in", ["enterprise", "loan"]);
   else {

@@ -12,7 +12,7 @@ import { byId, byNumber, ordersOfNumber, recordFacts, recordOf } from "./find.ts
 import { known } from "./explain-known.ts";
 import { holds } from "./holds.ts";
 import { operations, operationsOfRecord } from "./operations.ts";
-import { quarantine, type QuarantineFilter } from "./quarantine.ts";
+import { quarantine, quarantineFacts, type QuarantineFilter } from "./quarantine.ts";
 import type { ReadOnlyLedger } from "./read-only-ledger.ts";
 import { lastReads, readsOf, skippedInReading } from "./runs.ts";
 import { isCommitment } from "../engine/model/references.ts";
@@ -22,7 +22,7 @@ const most = { versions: 20, operations: 20, audit: 30, quarantine: 20, waiting:
 /** The whole history of one record. Of private fields only the names are read. */
 export async function explain(ledger: ReadOnlyLedger, stream: Stream, key: RecordKey): Promise<ExplainFacts> {
   const record = await recordOf(ledger, stream, key);
-  const rows = [...quarantine(ledger, { all: true, record: { stream, key } })].reverse().slice(0, most.quarantine);
+  const rows = await quarantineOf(ledger, stream, key);
   const customerKey =
     record?.customer ?? (stream === "customers" ? key : (rows.find((row) => row.customer !== null)?.customer ?? null));
   const own = await operationsOfRecord(ledger, { stream, key }, most.operations);
@@ -45,6 +45,22 @@ export async function explain(ledger: ReadOnlyLedger, stream: Stream, key: Recor
     leftOut: await leftOutOf(ledger, stream, record?.source),
   };
   return story;
+}
+
+/** What waits comes first, then the newest. */
+async function quarantineOf({ db }: ReadOnlyLedger, stream: Stream, key: RecordKey): Promise<QuarantineFacts[]> {
+  const rows = await db
+    .selectFrom("quarantine")
+    .selectAll()
+    .where("stream", "=", stream)
+    .where("namespace", "=", key.namespace)
+    .where("record_id", "=", key.id)
+    .orderBy(sql`state = 'resolved'`)
+    .orderBy("first_seen", "desc")
+    .orderBy("id", "desc")
+    .limit(most.quarantine)
+    .execute();
+  return rows.map(quarantineFacts);
 }
 
 async function versionsOf(ledger: ReadOnlyLedger, stream: Stream, key: RecordKey): Promise<VersionFacts[]> {

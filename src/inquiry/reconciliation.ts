@@ -9,6 +9,7 @@ import {
   type Difference,
   type ReconciliationView,
   type CustomerCase,
+  type OrderCase,
 } from "../report/reconciliation/case.ts";
 import { asOf } from "./audit.ts";
 import { customerCase, shownOf, standingNumbers } from "./customer-case.ts";
@@ -143,7 +144,7 @@ export async function orderSides(ledger: ReadOnlyLedger, key: RecordKey): Promis
   );
   const item = await caseOf(ledger, customer, [...assetOf.keys()]);
   const own = new Set(order.numbers);
-  const rows = orderRows({ ...item, orders: [order] }, { visibleTypes: await visibleTypes(ledger, item), asOf: null });
+  const rows = orderRows({ ...item, orders: [order] }, { visibleTypes: await visibleTypes(ledger, order), asOf: null });
   return {
     things: thingsOf(instances),
     // Another order may also have bought something under this asset.
@@ -219,16 +220,17 @@ async function caseOf(
   };
 }
 
-/** Licence types shown under this order, and types whose observations were thinned. */
+/** The licence types of an order that the platform has shown, of any customer. */
 async function visibleTypes(
   { db }: ReadOnlyLedger,
-  { shown }: Pick<CustomerCase, "shown">,
+  { products, packages }: Pick<OrderCase, "products" | "packages">,
 ): Promise<ReadonlySet<string>> {
-  const ended = await db
-    .selectFrom("shown_licence_type")
-    .select("license_type")
-    .where("shown_by", "=", "product")
-    .execute();
-  const here = [...shown.products.values()].map(({ body }) => body["licenseType"]);
-  return new Set([...ended.map((one) => one.license_type), ...here.filter((type) => typeof type === "string")]);
+  const items = [products, packages].flatMap(({ wanted, placed, sent }) => [...wanted, ...placed, ...sent]);
+  const types = JSON.stringify([...new Set(items.map(({ licenseType }) => licenseType))]);
+  const { rows } = await sql<{ type: string }>`select t.value as type from json_each(${types}) t
+    where exists (select 1 from shown_licence_type s where s.shown_by = 'product' and s.license_type = t.value)
+      or exists (select 1 from observation o where o.kind = 'product' and o.body ->> '$.licenseType' = t.value)`.execute(
+    db,
+  );
+  return new Set(rows.map(({ type }) => type));
 }

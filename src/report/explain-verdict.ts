@@ -54,7 +54,8 @@ function unique(lines: readonly string[]): string[] {
   return [...new Set(lines)];
 }
 
-function ownHolds({ stream, operations, customer }: ExplainFacts): readonly HoldFacts[] {
+/** The holds of a customer, or of the operations of an order or person. */
+export function ownHolds({ stream, operations, customer }: ExplainFacts): readonly HoldFacts[] {
   const own = new Set(operations.newest.map(({ questionId }) => questionId));
   return customer?.holds.filter(({ id }) => stream === "customers" || own.has(id)) ?? [];
 }
@@ -134,7 +135,9 @@ function explainCustomer(facts: ExplainFacts, because: string[], next: string[])
     const waiting = facts.waiting.filter((item) => item.state !== "quarantined").length;
     if (waiting > 0) {
       const many = counted(waiting, "order or staff record", "orders and staff records");
-      because.push(`${atLeast(waiting)}${many} of this customer ${waiting === 1 ? "waits" : "wait"} (listed below)`);
+      because.push(
+        `${atLeast(facts.waiting.length)}${many} of this customer ${waiting === 1 ? "waits" : "wait"} (listed below)`,
+      );
     }
     return;
   }
@@ -255,7 +258,9 @@ export function sinceWhen(facts: ExplainFacts): string | null {
     ...facts.quarantine.filter(({ state }) => state !== "resolved").map(({ firstSeen }) => firstSeen),
     ...(record?.deferred === null || record === null ? [] : [record.deferred.since]),
     ...(customer?.openOperations ?? []).map(({ createdAt }) => createdAt),
-    ...(customer?.holds ?? []).filter(({ state }) => state === "open").map(({ createdAt }) => createdAt),
+    ...ownHolds(facts)
+      .filter(({ state }) => state === "open")
+      .map(({ createdAt }) => createdAt),
     ...facts.unusable.map(({ firstSeen }) => firstSeen),
   ].sort();
   if (stops[0] !== undefined) return stops[0];

@@ -14,7 +14,7 @@ import { needs } from "../access/person.ts";
 import { framed, type Notice } from "../frame.ts";
 import type { Html, PageContext, Routes } from "../page.ts";
 import { stateWord } from "../parts/tables.ts";
-import { moodOf, sinceWhen, verdictOf, whoseTurn } from "../../report/explain-verdict.ts";
+import { moodOf, ownHolds, sinceWhen, verdictOf, whoseTurn } from "../../report/explain-verdict.ts";
 
 const entriesAtFirst = 40;
 const mostFields = 60;
@@ -191,7 +191,7 @@ function actions(facts: ExplainFacts): Html | "" {
       .filter(({ state }) => state !== "resolved")
       .map(({ id }) => ({ path: pagePath.quarantine(id), text: `Quarantine ${id}` })),
     ...(facts.customer?.openOperations ?? []).map(({ id }) => ({ path: pagePath.settle(id), text: `Settle ${id}` })),
-    ...(facts.customer?.holds ?? [])
+    ...ownHolds(facts)
       .filter(({ state }) => state === "open")
       .map(({ id }) => ({ path: pagePath.hold(id), text: `Hold ${id}` })),
     ...facts.similar.map(({ stream, key }) => ({ path: recordPath(stream, key), text: recordName(stream, key) })),

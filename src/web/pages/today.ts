@@ -62,7 +62,7 @@ function sentence({ tone, text, notes }: StateSentence): Html {
 
 function waits({ items, more }: { items: readonly Waiting[]; more: number }, decides: boolean, when: When): Html {
   if (items.length === 0) return html``;
-  return html`<h2>What waits, the oldest first</h2>
+  return html`<h2>What waits, the worst first</h2>
     <ol class="waiting">
       ${items.map(
         ({ what, why, since, owner, cure, page, decision, tone }) =>
