@@ -1,10 +1,9 @@
 import { html } from "hono/html";
-import { formatKey } from "../../crm/keys.ts";
 import type { Inquiry } from "../../inquiry/inquiry.ts";
 import { orderTree, type TreeNode } from "../../report/order-tree.ts";
-import { pagePath } from "../../report/page-links.ts";
 import { leftThere, type ExplainFacts, type PlacedFacts } from "../../report/explain.ts";
 import type { Html, Page } from "../page.ts";
+import { keyLink, list, terms } from "../parts/tables.ts";
 import { moment, shown, type When } from "../shown.ts";
 import { recordRoutes } from "./record.ts";
 
@@ -33,31 +32,18 @@ function placed({ placed: all }: ExplainFacts, when: When): Html {
       <p>It is not placed.</p>`;
   const { channelOrderId, origin, from, licenceOrders, customer, movedFrom } = now;
   return html`<h2>On the platform</h2>
-    <dl>
-      <dt>Channel order number</dt>
-      <dd>${shown(channelOrderId, 200)} (${origin} ${moment(from, when)})</dd>
-      <dt>Stands for</dt>
-      <dd>
-        <a href="${pagePath.customer(customer.namespace, customer.id)}"
-          >${shown(`${customer.namespace}/${customer.id}`, 200)}</a
-        >
-      </dd>
-      ${licenceOrders.map(
-        ({ licenseOrderId, licenseType }) =>
-          html`<dt>Licence order</dt>
-            <dd>${licenseOrderId === "" ? "not named" : shown(licenseOrderId, 200)}, ${shown(licenseType)}</dd>`,
-      )}
-      ${movedFrom.map(
-        (move) =>
-          html`<dt>Moved away from</dt>
-            <dd>
-              <a href="${pagePath.customer(move.customer.namespace, move.customer.id)}"
-                >${shown(formatKey(move.customer), 200)}</a
-              >
-              ${moment(move.since, when)}; ${left(now, move, when)}
-            </dd>`,
-      )}
-    </dl>`;
+    ${terms([
+      ["Channel order number", html`${shown(channelOrderId, 200)} (${origin} ${moment(from, when)})`],
+      ["Stands for", keyLink("customers", customer)],
+      ...licenceOrders.map(({ licenseOrderId, licenseType }) => {
+        const name = licenseOrderId === "" ? "not named" : shown(licenseOrderId, 200);
+        return ["Licence order", html`${name}, ${shown(licenseType)}`] as const;
+      }),
+      ...movedFrom.map((move) => {
+        const since = html`${moment(move.since, when)}; ${left(now, move, when)}`;
+        return ["Moved away from", html`${keyLink("customers", move.customer)} ${since}`] as const;
+      }),
+    ])}`;
 }
 
 function left(order: PlacedFacts, move: PlacedFacts["movedFrom"][number], when: When): Html | string {
@@ -114,14 +100,7 @@ function rowsOf(node: TreeNode, depth: number): Html[] {
     <td>${sideWord(sent, "sent", "not sent")}</td>
     <td>${seen === null ? html`<span class="none">not known</span>` : sideWord(seen, "shown", "not shown")}</td>
     <td>
-      ${verdict === undefined ? "" : verdictWord(verdicts[verdict])}
-      ${
-        details.length === 0
-          ? ""
-          : html`<ul>
-              ${details.map((detail) => html`<li>${shown(detail)}</li>`)}
-            </ul>`
-      }
+      ${verdict === undefined ? "" : verdictWord(verdicts[verdict])} ${list(details.map((detail) => shown(detail)))}
     </td>
   </tr>`;
   return [row, ...children.flatMap((child) => rowsOf(child, depth + 1))];

@@ -13,7 +13,7 @@ import { timeLineOf, tellers, type TimeLineEntry } from "../../report/time-line.
 import { needs } from "../access/person.ts";
 import { framed, type Notice } from "../frame.ts";
 import type { Html, PageContext, Routes } from "../page.ts";
-import { stateWord } from "../parts/tables.ts";
+import { keyLink, list, stateWord, terms } from "../parts/tables.ts";
 import { moodOf, ownHolds, sinceWhen, verdictOf, whoseTurn } from "../../report/explain-verdict.ts";
 
 const entriesAtFirst = 40;
@@ -91,53 +91,23 @@ function inTheCrm(facts: ExplainFacts, when: When): Html | "" {
     ({ name }) => !name.startsWith("instances[") && !toldAlready.includes(name),
   );
   const run = (id: string): Html => html`<a href="${pagePath.run(id)}">${shown(id)}</a>`;
+  const { changedRun, outcome } = record;
+  const whose = facts.stream === "customers" ? null : customer;
+  const ended = read?.finishedAt === null ? "not ended" : read?.complete === true ? "complete" : "incomplete";
   return html`<h2>In the CRM</h2>
-    <dl>
-      <dt>State</dt>
-      <dd>${stateWord(record)}, version ${record.version}, from the source ${shown(record.source)}</dd>
-      ${
-        facts.stream === "customers" || customer === null
-          ? ""
-          : html`<dt>Customer</dt>
-              <dd>
-                <a href="${pagePath.customer(customer.key.namespace, customer.key.id)}"
-                  >${shown(`${customer.key.namespace}/${customer.key.id}`, 200)}</a
-                >
-                (${customer.record?.state ?? "not in the CRM"})
-              </dd>`
-      }
-      <dt>First seen</dt>
-      <dd>${moment(record.firstSeen, when)}</dd>
-      <dt>Changed</dt>
-      <dd>
-        ${moment(record.changedAt, when)} ${record.changedRun === null ? "" : html`by run ${run(record.changedRun)}`}
-      </dd>
-      ${
-        record.outcome === null
-          ? ""
-          : html`<dt>Decided</dt>
-              <dd>${shown(record.outcome.decision)} by run ${run(record.outcome.run)}</dd>`
-      }
-      ${
-        read === null
-          ? ""
-          : html`<dt>Last read</dt>
-              <dd>
-                ${moment(read.startedAt, when)},
-                ${read.finishedAt === null ? "not ended" : read.complete ? "complete" : "incomplete"}
-              </dd>`
-      }
-      ${claims.map(
-        (claim) =>
-          html`<dt>Should hold</dt>
-            <dd>${shown(claim.claim)} (${shown(claimedNumbers(claim))})</dd>`,
-      )}
-      ${fields.slice(0, mostFields).map(
-        (field) =>
-          html`<dt>${shown(field.name, 200)}</dt>
-            <dd>${fieldValue(field)}</dd>`,
-      )}
-    </dl>
+    ${terms([
+      ["State", html`${stateWord(record)}, version ${record.version}, from the source ${shown(record.source)}`],
+      ["Customer", whose && html`${keyLink("customers", whose.key)} (${whose.record?.state ?? "not in the CRM"})`],
+      ["First seen", moment(record.firstSeen, when)],
+      [
+        "Changed",
+        html`${moment(record.changedAt, when)} ${changedRun === null ? "" : html`by run ${run(changedRun)}`}`,
+      ],
+      ["Decided", outcome && html`${shown(outcome.decision)} by run ${run(outcome.run)}`],
+      ["Last read", read && html`${moment(read.startedAt, when)}, ${ended}`],
+      ...claims.map((claim) => ["Should hold", html`${shown(claim.claim)} (${shown(claimedNumbers(claim))})`] as const),
+      ...fields.slice(0, mostFields).map((field) => [shown(field.name, 200), fieldValue(field)] as const),
+    ])}
     ${fields.length > mostFields ? html`<p class="soft">… and ${fields.length - mostFields} more fields</p>` : ""}`;
 }
 
@@ -180,9 +150,7 @@ function verdictCard(facts: ExplainFacts, when: When): Html {
 function lines(title: string, texts: readonly string[]): Html | "" {
   if (texts.length === 0) return "";
   return html`<h2>${title}</h2>
-    <ul>
-      ${texts.map((text) => html`<li>${shown(text)}</li>`)}
-    </ul>`;
+    ${list(texts.map((text) => shown(text)))}`;
 }
 
 function actions(facts: ExplainFacts): Html | "" {
@@ -212,13 +180,7 @@ function timeLine(entries: readonly TimeLineEntry[], when: When): Html {
           <div class="what">
             <span class="teller">${name === undefined ? tellers[by] : shown(name, 200)}</span>
             ${mood === undefined ? "" : html`<span class="state ${mood}">${moodWords[mood]}</span>`} ${shown(text)}
-            ${
-              details.length === 0
-                ? ""
-                : html`<ul>
-                    ${details.map((detail) => html`<li>${shown(detail)}</li>`)}
-                  </ul>`
-            }
+            ${list(details.map((detail) => shown(detail)))}
             ${links.map(({ path, text: name }) => html`<a href="${path}">${shown(name)}</a> `)}
           </div>
         </li>`,

@@ -11,7 +11,7 @@ import { AtOnce } from "../access/rate-limit.ts";
 import { needs } from "../access/person.ts";
 import { notFoundPage, framed } from "../frame.ts";
 import type { Html, Page, PageContext } from "../page.ts";
-import { balanceTables, operationsTable, readsTable, runsTable, verdictText } from "../parts/tables.ts";
+import { balanceTables, more, operationsTable, readsTable, runsTable, terms, verdictText } from "../parts/tables.ts";
 import type { Progress } from "../../operate/application.ts";
 import type { Inquiry } from "../../inquiry/inquiry.ts";
 import { grouped } from "../../engine/model/taking.ts";
@@ -89,7 +89,7 @@ async function runsShown(context: PageContext, dashboard: Dashboard): Promise<Re
   const page = runs.slice(0, runsOfPage);
   const last = page.at(-1);
   const jobs = dashboard.application.jobs();
-  const more = new URLSearchParams({
+  const earlier = new URLSearchParams({
     ...(job === undefined ? {} : { job }),
     at: last?.startedAt ?? "",
     before: last?.id ?? "",
@@ -97,7 +97,7 @@ async function runsShown(context: PageContext, dashboard: Dashboard): Promise<Re
   const body = html`
     <p>Of ${jobLink(undefined, job)}${jobs.map(({ id }) => html`, ${jobLink(id, job)}`)}</p>
     ${page.length === 0 ? html`<p class="none">No run.</p>` : runsTable(page, whenOf(dashboard))}
-    ${runs.length > runsOfPage ? html`<p><a href="/runs?${more}">Earlier runs</a></p>` : ""}
+    ${more(runs.length > runsOfPage ? `/runs?${earlier}` : undefined, "Earlier runs")}
   `;
   return await framed(context, { title: "Runs", place: "Runs", body });
 }
@@ -140,24 +140,17 @@ async function runShown(context: PageContext, dashboard: Dashboard): Promise<Res
           </div>`
         : ""
     }
-    <dl>
-      <dt>Job</dt>
-      <dd>${shown(run.job)} (${run.kind}, by ${run.trigger})</dd>
-      ${
-        run.scope === null
-          ? ""
-          : html`<dt>Only</dt>
-              <dd>${shown(run.scope)}</dd>`
-      }
-      <dt>Started</dt>
-      <dd>${moment(run.startedAt, when)}</dd>
-      <dt>Ended</dt>
-      <dd>
-        ${moment(run.finishedAt, when, "not yet")}${
-          run.finishedAt === null ? "" : `, after ${ageOf(run.startedAt, run.finishedAt)}`
-        }
-      </dd>
-    </dl>
+    ${terms([
+      ["Job", html`${shown(run.job)} (${run.kind}, by ${run.trigger})`],
+      ["Only", run.scope && shown(run.scope)],
+      ["Started", moment(run.startedAt, when)],
+      [
+        "Ended",
+        run.finishedAt === null
+          ? moment(null, when, "not yet")
+          : html`${moment(run.finishedAt, when)}, after ${ageOf(run.startedAt, run.finishedAt)}`,
+      ],
+    ])}
     <h2>What failed, and why</h2>
     ${failed(run, failures.length)}
     ${failures.length === 0 ? "" : operationsTable(failures.slice(0, failuresShown), failedOperations)}
@@ -168,11 +161,10 @@ async function runShown(context: PageContext, dashboard: Dashboard): Promise<Res
     ${readsTable(reads, when, "Readings of sources")}
     <h2>Operations</h2>
     ${operationsTable(operations, "Operations in the order in which they were planned")}
-    ${
-      facts.operations.length > operationsOfPage
-        ? html`<p><a href="${pagePath.run(id)}?after=${place}">Later operations</a></p>`
-        : ""
-    }
+    ${more(
+      facts.operations.length > operationsOfPage ? `${pagePath.run(id)}?after=${place}` : undefined,
+      "Later operations",
+    )}
     <h2>More</h2>
     <details>
       <summary>Summary and configuration as the ledger keeps them</summary>
@@ -200,7 +192,7 @@ type Glance = NonNullable<Awaited<ReturnType<Inquiry["runGlance"]>>>;
 
 /** Progress from this process, if the run is here, and from the ledger. */
 function runProgress(
-  { run, reads, operations, counted, more }: Glance,
+  { run, reads, operations, counted, more: isCut }: Glance,
   progress: Progress | undefined,
   when: When,
 ): Html {
@@ -218,7 +210,7 @@ function runProgress(
             read${read.finishedAt === null ? " so far" : ""}
           </li>`,
       )}
-      <li>${counted === 0 ? "no operation yet" : `${more ? "the newest operations" : "operations"}: ${states}`}</li>
+      <li>${counted === 0 ? "no operation yet" : `${isCut ? "the newest operations" : "operations"}: ${states}`}</li>
     </ul>`;
 }
 

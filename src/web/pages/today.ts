@@ -11,7 +11,7 @@ import { ageOf, printable, instantText } from "../../report/text.ts";
 import { needs, may } from "../access/person.ts";
 import { framed } from "../frame.ts";
 import type { Html, Page } from "../page.ts";
-import { readsTable, verdictText, numbers, table, words } from "../parts/tables.ts";
+import { list, readsTable, verdictText, numbers, table, words } from "../parts/tables.ts";
 import { scaleSqrt, scaleLinear, scaleTime } from "d3-scale";
 
 const runsOfJob = 30;
@@ -50,13 +50,7 @@ export const todayPage: Page = (routes, dashboard) => {
 function sentence({ tone, text, notes }: StateSentence): Html {
   return html`<div class="card ${tone}" id="state">
     <p class="lead state ${tone}"><span aria-hidden="true">${signs[tone]}</span> ${text}</p>
-    ${
-      notes.length === 0
-        ? ""
-        : html`<ul>
-            ${notes.map((note) => html`<li>${shown(note)}</li>`)}
-          </ul>`
-    }
+    ${list(notes.map((note) => shown(note)))}
   </div>`;
 }
 

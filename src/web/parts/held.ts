@@ -7,7 +7,7 @@ import { nextForHold } from "../../report/next-steps.ts";
 import { pagePath } from "../../report/page-links.ts";
 import { counted } from "../../report/text.ts";
 import type { Html } from "../page.ts";
-import { recordLink, recordLinks } from "./tables.ts";
+import { recordLink, recordLinks, terms } from "./tables.ts";
 import { isJsonObject, canonicalJson, type Json } from "../../base/canonical-json.ts";
 import { isPrivateMarker } from "../../engine/model/references.ts";
 
@@ -49,31 +49,16 @@ export function holdCard(hold: HoldFacts, when: When): Html {
 
 export function holdFactsList(hold: HoldFacts, when: When): Html {
   const { word, tone } = states[hold.state];
-  return html`<dl>
-    <dt>State</dt>
-    <dd class="state ${tone}">${word}</dd>
-    <dt>Held because</dt>
-    <dd>${shown(hold.explanation)}</dd>
-    <dt>Since</dt>
-    <dd>${moment(hold.createdAt, when)}</dd>
-    ${
-      hold.decidedAt === null
-        ? ""
-        : html`<dt>Decided</dt>
-            <dd>
-              ${moment(hold.decidedAt, when)}${hold.decidedBy === null ? "" : html` by ${shown(hold.decidedBy)}`}:
-              ${shown(hold.reason ?? "")}
-            </dd>`
-    }
-    ${
-      hold.ofUndo
-        ? html`<dt>Takes a run back</dt>
-            <dd>It is carried out by <code>crm-sync apply</code> alone.</dd>`
-        : ""
-    }
-    <dt>Next</dt>
-    <dd>${shown(nextForHold(hold))}</dd>
-  </dl>`;
+  const { decidedAt, decidedBy, reason } = hold;
+  const by = decidedBy === null ? "" : html` by ${shown(decidedBy)}`;
+  return terms([
+    ["State", html`<span class="state ${tone}">${word}</span>`],
+    ["Held because", shown(hold.explanation)],
+    ["Since", moment(hold.createdAt, when)],
+    ["Decided", decidedAt && html`${moment(decidedAt, when)}${by}: ${shown(reason ?? "")}`],
+    ["Takes a run back", hold.ofUndo ? html`It is carried out by <code>crm-sync apply</code> alone.` : undefined],
+    ["Next", shown(nextForHold(hold))],
+  ]);
 }
 
 /** Waiting operations by customer, each with its difference. `approvedBy`: the form with the reason. */
