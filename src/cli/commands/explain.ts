@@ -1,6 +1,5 @@
 import type { Application } from "../../operate/application.ts";
 import { askForPrivate, searchPeople } from "../../requests/private-shown.ts";
-import { toJson } from "../../base/canonical-json.ts";
 import { toInstant } from "../../base/clock.ts";
 import { type ExitCode, exitCodes, Problem, usage } from "../../base/errors.ts";
 import { formatKey } from "../../crm/keys.ts";
@@ -13,7 +12,7 @@ import { explainCommand as commandOf, recordName } from "../../report/text.ts";
 import { ok, readingOf, withLedger, withReader, type Invocation } from "../command.ts";
 import { byWhom, example, type Register } from "../command-line.ts";
 import { deciderOf, parseKey } from "../words.ts";
-import { viewOf, type Output } from "../output.ts";
+import type { Output } from "../output.ts";
 
 export const addExplain: Register = (program, carryOut) => {
   program
@@ -48,7 +47,7 @@ async function explainCommand(
   second: string | undefined,
   { showPrivate, by }: { showPrivate: boolean; by?: string | undefined },
 ): Promise<ExitCode> {
-  const { output, options } = invocation;
+  const { output } = invocation;
   const privateFor = showPrivate ? deciderOf(by) : undefined;
   const named = streamNames[first];
   if (second === undefined && named !== undefined)
@@ -58,17 +57,15 @@ async function explainCommand(
   return await (showPrivate ? withLedger : withReader)(invocation, async (application) => {
     const streams: Sought["streams"] = named === undefined ? ["orders", "customers", "staff"] : [named];
     const facts = await explained(application, output, { streams, text: second ?? first, privateFor });
-    if (options.json) output.json(toJson(facts));
-    else {
-      const { explainText } = await import("../../report/explain-text.ts");
-      const view = viewOf(output, application.config.zone);
-      output.line(
+    const { explainText } = await import("../../report/explain-text.ts");
+    if (!isTold(facts) && named !== "orders" && !showPrivate)
+      output.note("people are found by name or login with --show-private");
+    return {
+      json: facts,
+      text: async (view) =>
         explainText(facts, toInstant(application.clock.now()), view, await namesOf(application, facts, privateFor)),
-      );
-    }
-    if (isTold(facts)) return ok;
-    if (named !== "orders" && !showPrivate) output.note("people are found by name or login with --show-private");
-    return exitCodes.usage;
+      exit: isTold(facts) ? ok : exitCodes.usage,
+    };
   });
 }
 
