@@ -111,7 +111,7 @@ const byIdIn = {
 };
 
 /** With a namespace, or in any: a stream has few namespaces, and each uses the index. */
-export async function byId(
+async function byId(
   { db }: ReadOnlyLedger,
   stream: Stream,
   text: string,
@@ -134,7 +134,7 @@ export async function byId(
   return rows;
 }
 
-export async function byNumber(
+async function byNumber(
   { db }: ReadOnlyLedger,
   stream: Stream,
   number: string,
@@ -188,7 +188,7 @@ type OwnerRow = Record<"namespace" | "id" | "customerNamespace" | "customerId", 
  * Orders that have an asset number now, newest first: the original order, and orders that renewed it. If its unit ended
  * in all of them, all are returned.
  */
-export async function ordersOfNumber({ db }: ReadOnlyLedger, number: string): Promise<NumberOwner[]> {
+async function ordersOfNumber({ db }: ReadOnlyLedger, number: string): Promise<NumberOwner[]> {
   const { rows } = await sql<OwnerRow>`
     with held (namespace, id, since) as (
       select n.namespace, n.order_id, 0 from asset_number n where n.wire_number = ${number} and n.fixed_at is not null

@@ -109,7 +109,7 @@ export async function renewedNumbers({ db }: ReadOnlyLedger, order: RecordKey) {
     .selectFrom("order_step as s")
     .innerJoin(sql<{ value: string }>`json_each(s.items)`.as("i"), (join) => join.onTrue())
     .innerJoin("asset_number as n", (join) => join.on(sql<boolean>`n.wire_number = i.value ->> 'number'`))
-    .select(["n.origin", "s.at as fixedAt", "n.ended_at as endedAt", "s.operation_id as operationId"])
+    .select(["n.origin", "s.at as fixedAt", "n.ended_at as endedAt"])
     .select(["n.customer_namespace", "n.customer_id"])
     .select(sql<string>`i.value ->> 'number'`.as("number"))
     .select(sql<string>`i.value ->> 'instanceId'`.as("instanceId"))
