@@ -9,7 +9,7 @@ import { counted } from "../../report/text.ts";
 import { may, needs } from "../access/person.ts";
 import { failedNotice, framed, notFoundPage, type Notice } from "../frame.ts";
 import type { Html, Page, PageContext } from "../page.ts";
-import { decisionForm, keepableReason, sentDecision } from "../parts/forms.ts";
+import { decisionForm, keepableReason, placeIn, sentDecision } from "../parts/forms.ts";
 import { holdCard, holdFactsList, sumsText, waitingList } from "../parts/held.ts";
 import { more, recordLink } from "../parts/tables.ts";
 
@@ -202,9 +202,7 @@ async function holdShown(
   reason?: string,
 ): Promise<Response> {
   const id = idOfSegment(context.req.param("id") ?? "");
-  const after = Number(context.req.query("after") ?? 0);
-  if (!Number.isSafeInteger(after) || after < 0)
-    throw usage("That is no place in the list.", "Go back to the hold and follow its links.");
+  const after = placeIn(context, "hold");
   const facts = await dashboard.read(async (inquiry) => {
     const [hold] = await inquiry.holds({ id });
     if (hold === undefined) return undefined;

@@ -2,7 +2,7 @@ import { whenOf, moment, shown, type When } from "../shown.ts";
 import { html } from "hono/html";
 import { streamSSE, type SSEStreamingApi } from "hono/streaming";
 import type { Dashboard } from "../../operate/dashboard.ts";
-import { messageOf, usage } from "../../base/errors.ts";
+import { messageOf } from "../../base/errors.ts";
 import { troubleOf } from "../../report/last-runs.ts";
 import { idOfSegment, pagePath } from "../../report/page-links.ts";
 import { valueText } from "../../report/runs.ts";
@@ -11,6 +11,7 @@ import { AtOnce } from "../access/rate-limit.ts";
 import { needs } from "../access/person.ts";
 import { notFoundPage, framed } from "../frame.ts";
 import type { Html, Page, PageContext } from "../page.ts";
+import { placeIn } from "../parts/forms.ts";
 import { balanceTables, more, operationsTable, readsTable, runsTable, terms, verdictText } from "../parts/tables.ts";
 import type { Progress } from "../../operate/application.ts";
 import type { Inquiry } from "../../inquiry/inquiry.ts";
@@ -112,9 +113,7 @@ const failedOperations = "Operations that were refused or are in doubt, the newe
 
 async function runShown(context: PageContext, dashboard: Dashboard): Promise<Response> {
   const id = idOfSegment(context.req.param("id") ?? "");
-  const after = Number(context.req.query("after") ?? 0);
-  if (!Number.isSafeInteger(after) || after < 0)
-    throw usage("That is no place in the list.", "Go back to the run and follow its links.");
+  const after = placeIn(context, "run");
   const facts = await dashboard.read(async (inquiry) => {
     const glance = await inquiry.runGlance(id);
     if (glance === undefined) return undefined;
