@@ -266,7 +266,7 @@ function demonstratedJson(shown: Demonstrated): Json {
 
 function print(output: Output, { here }: DemoPlaces, shown: Demonstrated): void {
   const { ledger, reports, sampleRead: since } = shown;
-  printRun(output, shown.summary, { calls: shown.writingCalls, notAttempted: shown.notAttempted });
+  printRun(output, shown.summary, { ...shown, calls: shown.writingCalls, zone: "UTC" });
   const broken = shown.waiting.filter(({ firstSeen }) => firstSeen <= since);
   const later = shown.waiting.filter(({ firstSeen }) => firstSeen > since);
   const listed = (heading: string, rows: readonly QuarantineFacts[]): void => {

@@ -4,12 +4,10 @@ import { resolve } from "node:path";
 import { z } from "zod";
 import type { Printed } from "../books/books.ts";
 import type { Blocker } from "../report/books.ts";
-import { toJson } from "../base/canonical-json.ts";
 import { type ExitCode, exitCodes, usage } from "../base/errors.ts";
-import { withLocalInstants } from "../report/text.ts";
+import { counted, instantText, withLocalInstants, type View } from "../report/text.ts";
 import { ok, withLedger, withReader, type Invocation } from "./command.ts";
 import { byWhom, example, wholeNumber, withReason, type CarryOut } from "./command-line.ts";
-import { viewOf } from "./output.ts";
 import { requireReason } from "../requests/reason.ts";
 
 export function addBooks(report: CommandUnknownOpts, carryOut: CarryOut): void {
@@ -91,7 +89,6 @@ interface Words extends DecisionWords {
 const shared = z.object({ by: z.string().optional(), out: z.string().optional() });
 
 async function closeCommand(invocation: Invocation, period: string, words: Words): Promise<ExitCode> {
-  const { output, options } = invocation;
   return await withLedger(invocation, async (application) => {
     const whose = {
       by: deciderOf(words.by),
@@ -100,60 +97,49 @@ async function closeCommand(invocation: Invocation, period: string, words: Words
     const { closeBooks } = await import("../books/books.ts");
     const made = await closeBooks(application, period, whose);
     if (made.closed === undefined) {
-      if (options.json) output.json({ period, closed: false, blockers: toJson(made.blockers) });
-      else {
-        const open = made.blockers.filter(({ signedOff }) => signedOff === null);
-        output.line(`${period} is not closed: ${counted(open.length)} in the way`);
-        await showBlockers(invocation, made.blockers, period, application.config.zone);
-      }
-      return exitCodes.held;
+      const { blockers } = made;
+      const open = blockers.filter(({ signedOff }) => signedOff === null).length;
+      const text = async (view: View): Promise<string> =>
+        `${period} is not closed: ${counted(open, "thing stands", "things stand")} in the way\n` +
+        (await blockersOn(blockers, period, view));
+      return { json: { period, closed: false, blockers }, text, exit: exitCodes.held };
     }
     const { closed, files, signedOff } = made;
-    if (options.json) output.json(toJson({ ...closed, files, signedOff }));
-    else {
-      output.line(`${period} is closed (closing ${closed.closing}): ${files.length} files are frozen`);
-      for (const { name, sha256 } of files) output.line(`  ${sha256}  ${name}`);
-      output.line(`  → crm-sync report print ${period} --out FOLDER prints them, now and next year`);
-    }
-    return ok;
+    const lines = [
+      `${period} is closed (closing ${closed.closing}): ${files.length} files are frozen`,
+      ...files.map(({ name, sha256 }) => `  ${sha256}  ${name}`),
+      `  → crm-sync report print ${period} --out FOLDER prints them, now and next year`,
+    ];
+    return { json: { ...closed, files, signedOff }, text: lines.join("\n") };
   });
 }
 
-function counted(count: number): string {
-  return count === 1 ? "1 thing stands" : `${count} things stand`;
-}
-
-async function showBlockers(
-  { output }: Invocation,
-  blockers: readonly Blocker[],
-  period: string,
-  zone: string,
-): Promise<void> {
+async function blockersOn(blockers: readonly Blocker[], period: string, view: View): Promise<string> {
   const { blockersText } = await import("../report/books.ts");
-  output.line(blockersText(blockers, period, viewOf(output, zone)).trimEnd());
+  return blockersText(blockers, period, view).trimEnd();
 }
 
 async function reopenCommand(invocation: Invocation, period: string, words: Words): Promise<ExitCode> {
-  const { output, options } = invocation;
   return await withLedger(invocation, async (application) => {
     const whose = decisionOf(words);
     const reopened = await (await application.existingLedger()).books.reopen(period, whose);
-    if (options.json) output.json({ ...reopened, state: "reopened" });
-    else output.line(`${period} is open again; closing ${reopened.closing} and its files stay as they are`);
-    return ok;
+    return {
+      json: { ...reopened, state: "reopened" },
+      text: `${period} is open again; closing ${reopened.closing} and its files stay as they are`,
+    };
   });
 }
 
 async function blockersCommand(invocation: Invocation, period: string): Promise<ExitCode> {
-  const { output, options } = invocation;
   return await withReader(invocation, async (application) => {
     const { blockersOf } = await import("../books/books.ts");
     const blockers = await blockersOf(application, period);
-    const open = blockers.filter(({ signedOff }) => signedOff === null);
-    if (options.json) output.json(toJson({ period, blockers }));
-    else if (blockers.length === 0) output.line(`nothing blocks the close of ${period}`);
-    else await showBlockers(invocation, blockers, period, application.config.zone);
-    return open.length === 0 ? ok : exitCodes.held;
+    const none = `nothing blocks the close of ${period}`;
+    return {
+      json: { period, blockers },
+      text: async (view) => (blockers.length === 0 ? none : await blockersOn(blockers, period, view)),
+      exit: blockers.every(({ signedOff }) => signedOff !== null) ? ok : exitCodes.held,
+    };
   });
 }
 
@@ -163,37 +149,24 @@ async function signOffCommand(
   ids: readonly string[],
   words: Words,
 ): Promise<ExitCode> {
-  const { output, options } = invocation;
   return await withLedger(invocation, async (application) => {
     const whose = decisionOf(words);
     const { signOff } = await import("../books/books.ts");
-    const signed = await signOff(application, period, ids, whose);
-    if (options.json) {
-      output.json(toJson({ period, signedOff: signed }));
-      return ok;
-    }
-    const { instantText } = await import("../report/text.ts");
-    const view = viewOf(output, application.config.zone);
-    for (const { id, by, at, already } of signed)
-      output.line(
-        already
-          ? `${id} was signed off by ${by} already (${instantText(at, view)}); nothing was written`
-          : `${id} was signed off by ${by}`,
-      );
-    return ok;
+    const signedOff = await signOff(application, period, ids, whose);
+    const line = ({ id, by, at, already }: (typeof signedOff)[number], view: View): string =>
+      `${id} was signed off by ${by}${already ? ` already (${instantText(at, view)}); nothing was written` : ""}`;
+    return {
+      json: { period, signedOff },
+      text: (view) => signedOff.map((one) => line(one, view)).join("\n"),
+    };
   });
 }
 
 async function closingsCommand(invocation: Invocation): Promise<ExitCode> {
-  const { output, options } = invocation;
   return await withReader(invocation, async (application) => {
     const closings = await (await application.inquiry()).closings();
-    if (options.json) output.json(toJson(closings));
-    else {
-      const { closingsText } = await import("../report/books.ts");
-      output.line(closingsText(closings, viewOf(output, application.config.zone)).trimEnd());
-    }
-    return ok;
+    const { closingsText } = await import("../report/books.ts");
+    return { json: closings, text: (view) => closingsText(closings, view).trimEnd() };
   });
 }
 
@@ -206,31 +179,36 @@ async function printCommand(
   period: string,
   { closing, out = "." }: Words & { closing?: number | undefined },
 ): Promise<ExitCode> {
-  const { output, options } = invocation;
   return await withReader(invocation, async (application) => {
     const { printBooks } = await import("../books/books.ts");
     const printed = await printBooks(application, period, { closing, folder: out });
-    if (options.json) output.json(toJson({ ...printed }));
-    else {
-      const { closing: made, files } = printed;
-      output.line(`${period}, closing ${made.closing}: ${files.length} files as they were frozen, in ${resolve(out)}`);
-      const anew = printed.files.some(({ kind, format }) => format === "json" && isComputed(printed, kind));
-      if (printed.different.length === 0 && anew)
-        output.line("computed again from the ledger: the figures are the same as those that were frozen");
-      const { zone } = application.config;
-      for (const { kind, why } of printed.notCompared)
-        output.line(withLocalInstants(`${kind} was not computed anew: ${why}`, { zone }));
-      for (const { kind, line, frozen, now } of printed.different) {
-        output.line(`BAD: ${kind}, computed again, differs from the frozen one; line ${line} of its JSON is the first`);
-        output.line(`  frozen  ${frozen}`);
-        output.line(`  now     ${now}`);
-      }
-      if (printed.different.length > 0)
-        output.line(
+    return {
+      json: printed,
+      text: (view) => printedLines(printed, period, out, view).join("\n"),
+      exit: printed.different.length === 0 ? ok : exitCodes.ledgerRefused,
+    };
+  });
+}
+
+function printedLines(printed: Printed, period: string, out: string, view: View): string[] {
+  const { closing, files, different, notCompared } = printed;
+  const anew = files.some(({ kind, format }) => format === "json" && isComputed(printed, kind));
+  return [
+    `${period}, closing ${closing.closing}: ${files.length} files as they were frozen, in ${resolve(out)}`,
+    ...(different.length === 0 && anew
+      ? ["computed again from the ledger: the figures are the same as those that were frozen"]
+      : []),
+    ...notCompared.map(({ kind, why }) => withLocalInstants(`${kind} was not computed anew: ${why}`, view)),
+    ...different.flatMap(({ kind, line, frozen, now }) => [
+      `BAD: ${kind}, computed again, differs from the frozen one; line ${line} of its JSON is the first`,
+      `  frozen  ${frozen}`,
+      `  now     ${now}`,
+    ]),
+    ...(different.length === 0
+      ? []
+      : [
           "  → what is printed is what was frozen; keep the ledger as it is, and compare it with a backup: " +
             "`crm-sync audit verify` says whether its record was changed too",
-        );
-    }
-    return printed.different.length === 0 ? ok : exitCodes.ledgerRefused;
-  });
+        ]),
+  ];
 }

@@ -9,6 +9,8 @@ import type { Environment } from "../config/load.ts";
 import { type ExitCode, exitCodes } from "../base/errors.ts";
 import type { Inquiry } from "../inquiry/inquiry.ts";
 import { pausedText, type Paused } from "../report/status.ts";
+import type { View } from "../report/text.ts";
+import { toJson } from "../base/canonical-json.ts";
 import { type Heading, type Output, describeProblem, problemJson, reportFailure, viewOf } from "./output.ts";
 
 interface GlobalOptions extends ConfigChoice {
@@ -26,12 +28,24 @@ export interface Invocation {
   host?: Host | undefined;
 }
 
-/** Opens the application, does the work and closes it. Any error is printed and becomes the exit code. */
+/** What a command found or did, for machines and for people. */
+interface Answer {
+  json: unknown;
+  text: string | ((view: View) => string | Promise<string>);
+  exit?: ExitCode;
+}
+
+type Work = (application: Application) => Promise<ExitCode | Answer>;
+
+/**
+ * Opens the application, does the work, prints its answer and closes. Any error is printed and becomes the exit code.
+ */
 export async function withApplication(
-  { options, environment, output, clock, random, host }: Omit<Invocation, "signal" | "startWeb">,
-  work: (application: Application) => Promise<ExitCode>,
+  invocation: Omit<Invocation, "signal" | "startWeb">,
+  work: Work,
   needs: Needs = { services: true },
 ): Promise<ExitCode> {
+  const { options, environment, output, clock, random, host } = invocation;
   let application: Application | undefined;
   output.begins();
   try {
@@ -44,7 +58,7 @@ export async function withApplication(
     );
     const opened = application;
     output.heading(() => headingOf(output, opened));
-    return await work(application);
+    return await answered(invocation, opened, work);
   } catch (error) {
     return reportFailure(output, error, options.json, application?.config.zone);
   } finally {
@@ -52,6 +66,23 @@ export async function withApplication(
     output.heading(() => undefined);
     await application?.close();
   }
+}
+
+async function answered(
+  { options, output }: Pick<Invocation, "options" | "output">,
+  application: Application,
+  work: Work,
+): Promise<ExitCode> {
+  const answer = await work(application);
+  if (typeof answer === "number") return answer;
+  const { json, text, exit = ok } = answer;
+  if (options.json) {
+    output.json(toJson(json));
+    return exit;
+  }
+  const lines = typeof text === "string" ? text : await text(viewOf(output, application.config.zone));
+  if (lines !== "") output.line(lines);
+  return exit;
 }
 
 /** Every output says so if no run may use the ledger, or during a pause. */
@@ -89,10 +120,7 @@ async function faceOf(output: Output): Promise<Face> {
 }
 
 /** For a command that needs only the ledger, and no service. */
-export async function withLedger(
-  invocation: Invocation,
-  work: (application: Application) => Promise<ExitCode>,
-): Promise<ExitCode> {
+export async function withLedger(invocation: Invocation, work: Work): Promise<ExitCode> {
   return await withApplication(invocation, work, { services: false });
 }
 
@@ -100,12 +128,9 @@ export async function withLedger(
  * For a command that only reads: it needs no secret and no right to write. Output about a refused ledger is not a
  * success.
  */
-export async function withReader(
-  invocation: Invocation,
-  work: (application: Application) => Promise<ExitCode>,
-): Promise<ExitCode> {
+export async function withReader(invocation: Invocation, work: Work): Promise<ExitCode> {
   const reads = async (application: Application): Promise<ExitCode> => {
-    const exit = await work(application);
+    const exit = await answered(invocation, application, work);
     return exit === exitCodes.ok ? (application.refusal?.exitCode ?? exit) : exit;
   };
   return await withApplication(invocation, reads, { services: false, secrets: false });

@@ -20,15 +20,16 @@ function whoseOf({ customer, person }: WhoseWords, namespace: string): { custome
 }
 
 export async function eraseCommand(invocation: Invocation, words: WhoseWords & DecisionWords): Promise<ExitCode> {
-  const { output, options } = invocation;
   return await withLedger(invocation, async (application) => {
     const whose = whoseOf(words, application.config.namespace);
     const decided = decisionOf(words);
     const { eraseByHand } = await import("../requests/erase.ts");
     const erased = await eraseByHand(application, whose, decided);
-    if (options.json) output.json(toJson({ ...erased, people: erased.people.map(formatKey) }));
-    else output.line(safeLines(erasedText(erased).join("\n")));
-    return erased.bytesLeft === undefined ? ok : exitCodes.other;
+    return {
+      json: { ...erased, people: erased.people.map(formatKey) },
+      text: safeLines(erasedText(erased).join("\n")),
+      exit: erased.bytesLeft === undefined ? ok : exitCodes.other,
+    };
   });
 }
 

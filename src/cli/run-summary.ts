@@ -15,6 +15,7 @@ import {
   rejectedText,
   section,
   textOf,
+  withLocalInstants,
   wrapped,
   type View,
 } from "../report/text.ts";
@@ -37,7 +38,8 @@ export async function showRun(
   if (options.json) output.result(runJson(summary, calls));
   else {
     const others = openCount(await ledger.records.open()) - openCount(summary.open);
-    printRun(output, summary, { calls, notAttempted: await notAttemptedIn(application, summary), others });
+    const notAttempted = await notAttemptedIn(application, summary);
+    printRun(output, summary, { calls, notAttempted, others, zone: application.config.zone });
   }
 }
 
@@ -98,15 +100,17 @@ export function printRun(
     calls,
     notAttempted,
     others = 0,
+    zone,
   }: {
     calls: number;
     notAttempted: readonly NotAttempted[];
     /** Open records that this job does not read. */
     others?: number;
+    zone: string;
   },
 ): void {
   const { differing } = summary.notAsLeft;
-  const view = viewOf(output, "UTC");
+  const view = viewOf(output, zone);
   output.line(`Run ${painted("id", summary.run, view)} of ${summary.job}: ${runSentence(summary, calls)}`);
   for (const tally of summary.sources) {
     const why = tally.problem ?? tally.doubt;
@@ -129,7 +133,7 @@ export function printRun(
       `differs: by the last reading, the platform shows ${counted(differing, "thing")} otherwise than sent: ` +
         "`crm-sync report reconciliation` lists each of them",
     );
-  showClock(output, summary.clock);
+  showClock(output, summary.clock, view);
   const kept = summary.paused ? pausedMeaning(summary) : undefined;
   const isOtherwise = summary.exitCode === exitCodes.ok && differing > 0;
   const instead = isOtherwise
@@ -179,9 +183,10 @@ function clockMeaning({ exitCode, clock, open }: Pick<RunSummary, "exitCode" | "
   return isClock ? "the clock is not trusted" : undefined;
 }
 
-function showClock(output: Output, clock: RunSummary["clock"]): void {
-  if (clock !== undefined)
-    output.line(`clock: nothing was ended or removed by time, as ${clock.message}\n  → ${clock.cure}`);
+function showClock(output: Output, clock: RunSummary["clock"], view: Pick<View, "zone">): void {
+  if (clock === undefined) return;
+  const why = withLocalInstants(clock.message, view);
+  output.line(`clock: nothing was ended or removed by time, as ${why}\n  → ${clock.cure}`);
 }
 
 /** Reads that failed or are not believed, and why a service was not reached. */
@@ -220,7 +225,7 @@ function canaryText({ share, customers: done, wrong, before }: RunSummary["canar
   return `canary ${share} %: ${counted(done, "customer")}${share < 100 ? ", read back as meant" : ""}${stood}`;
 }
 
-export function printVerify(output: Output, summary: VerifySummary, found: number): void {
+export function printVerify(output: Output, summary: VerifySummary, found: number, zone: string): void {
   const unread = summary.failed + summary.unclear + summary.defects;
   output.line(
     `run ${summary.run}: ${summary.customers - unread} customers read back, ${unread} could ` +
@@ -241,7 +246,7 @@ export function printVerify(output: Output, summary: VerifySummary, found: numbe
   if (others + moving + unseen > 0)
     output.line(`beside that: ${others} extra and not ours, ${moving} in transit, ${unseen} not observable`);
   if (summary.coverage !== undefined) output.line(coverageText(summary.coverage));
-  showClock(output, summary.clock);
+  showClock(output, summary.clock, { zone });
   output.line("writing calls: 0");
   const placed =
     found > 0

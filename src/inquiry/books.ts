@@ -12,7 +12,7 @@ import {
   type ClosingFacts,
 } from "../report/books.ts";
 import { joinedTo, requireObserved } from "../report/statement/period.ts";
-import type { Period, Tolerances, Row, StatementRequest } from "../report/statement/shape.ts";
+import type { Period, Tolerances, StatementRequest } from "../report/statement/shape.ts";
 import { holdFacts, standingQuestions } from "./holds.ts";
 import { openStates } from "./operations.ts";
 import { spelled, type ReadOnlyLedger } from "./read-only-ledger.ts";
@@ -22,7 +22,7 @@ import { decimalText } from "../crm/currency.ts";
 import { formatKey } from "../crm/keys.ts";
 import type { Money } from "../crm/model.ts";
 import { otherMoneyItems } from "./statement/reconciliation.ts";
-import { statements, type Statement, type StatementKind } from "./statement/statement.ts";
+import { statements, type Statement } from "./statement/statement.ts";
 
 export async function closings(ledger: ReadOnlyLedger, period?: string): Promise<ClosingFacts[]> {
   const rows = await ledger.db
@@ -221,37 +221,17 @@ function moneyIn(amount: Money | undefined): string {
   return amount === undefined ? "no amount" : `${decimalText(amount.minor, amount.currency)} ${amount.currency}`;
 }
 
-const sums = [
-  {
-    kind: "entitlements",
-    part: "check",
-    what: "opening or closing entitlements differ from the licences of that moment",
-  },
-] as const;
-
 async function openSums(ledger: ReadOnlyLedger, request: StatementRequest): Promise<Blocker[]> {
-  const found: Blocker[] = [];
-  for (const { kind, part, what } of sums) {
-    let differing = 0;
-    const rows = createHash("sha256");
-    for await (const row of rowsOf(ledger, kind, part, request)) {
-      if (row["verdict"] !== "differs") continue;
-      differing += 1;
-      const cells = Object.entries(row).map(([name, cell]) => [name, typeof cell === "bigint" ? `${cell}` : cell]);
-      rows.update(canonicalJson(toJson(Object.fromEntries(cells))));
-    }
-    const facts = { rows: rows.digest("hex") };
-    if (differing > 0) found.push(blockerOf("sum", `sum:${kind}`, `${what}, in ${differing} rows`, facts));
+  let differing = 0;
+  const rows = createHash("sha256");
+  const statement: Statement = statements.entitlements;
+  for await (const { part, row } of statement.rows(ledger, request)) {
+    if (part !== "check" || row["verdict"] !== "differs") continue;
+    differing += 1;
+    const cells = Object.entries(row).map(([name, cell]) => [name, typeof cell === "bigint" ? `${cell}` : cell]);
+    rows.update(canonicalJson(toJson(Object.fromEntries(cells))));
   }
-  return found;
-}
-
-async function* rowsOf(
-  ledger: ReadOnlyLedger,
-  kind: StatementKind,
-  wanted: string,
-  request: StatementRequest,
-): AsyncGenerator<Row, void, void> {
-  const statement: Statement = statements[kind];
-  for await (const { part, row } of statement.rows(ledger, request)) if (part === wanted) yield row;
+  if (differing === 0) return [];
+  const what = `opening or closing entitlements differ from the licences of that moment, in ${differing} rows`;
+  return [blockerOf("sum", "sum:entitlements", what, { rows: rows.digest("hex") })];
 }

@@ -41,7 +41,10 @@ export function customerCase(ledger: ReadOnlyLedger, key: RecordKey): CustomerCa
   const records = recordsOf(ledger, key);
   const of = (stream: Stream): RecordRow[] => records.filter((row) => row.stream === stream);
   const [own] = of("customers");
-  const numbers: FixedNumbers = of("orders").length === 0 ? new Map() : fixedNumbers(ledger, key);
+  const numbers: FixedNumbers =
+    of("orders").length === 0
+      ? new Map()
+      : Map.groupBy(fixedRows(ledger, key), (row) => JSON.stringify([row.namespace, row.order_id, row.instance_id]));
   const [link] = linkOf(ledger, key);
   const [last] = readOf(ledger, key);
   // An observation of another enterprise says nothing about the linked one.
@@ -100,25 +103,20 @@ const recordsOf = ofEachCustomer<RecordRow>(({ db }, customer) => {
     .orderBy("id");
 });
 
-export function standingNumbers({ db }: ReadOnlyLedger) {
-  return db
+const bought = ofEachCustomer<FixedNumber>(({ db }, customer) =>
+  db
     .selectFrom("asset_number as n")
     .select(["n.wire_number", "n.unit", "n.namespace", "n.order_id", "n.instance_id"])
     .where("n.fixed_at", "is not", null)
     .where("n.ended_at", "is", null)
-    .orderBy("n.unit");
-}
-
-const fixedRows = ofEachCustomer<FixedNumber>((ledger, customer) =>
-  standingNumbers(ledger)
     .where("n.customer_namespace", "=", customer.namespace)
-    .where("n.customer_id", "=", customer.id),
+    .where("n.customer_id", "=", customer.id)
+    .orderBy("n.unit"),
 );
 
-function fixedNumbers(ledger: ReadOnlyLedger, customer: RecordKey): FixedNumbers {
-  return Map.groupBy([...fixedRows(ledger, customer), ...renewedUnits(ledger, customer)], (row) =>
-    JSON.stringify([row.namespace, row.order_id, row.instance_id]),
-  );
+/** The asset numbers of a customer's units that have not ended. */
+export function fixedRows(ledger: ReadOnlyLedger, customer: RecordKey): FixedNumber[] {
+  return [...bought(ledger, customer), ...renewedUnits(ledger, customer)];
 }
 
 function orderCases(
@@ -280,7 +278,7 @@ const shownRows = ofEachCustomer(({ db }, customer) =>
 );
 
 /** Current observations. `shownAt`: the last complete reading, which confirms all rows without writing them. */
-export function shownOf(
+function shownOf(
   rows: readonly Record<"kind" | "subject" | "seen_at" | "body", string>[],
   shownAt: string,
 ): CustomerCase["shown"] {

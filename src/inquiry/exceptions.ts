@@ -170,51 +170,25 @@ function operationsInDoubt({ to }: Time) {
     order by created_at, id`;
 }
 
+/** `settled`: ended after an unknown outcome; `numbers-lost`: the pool lost the numbers of the call. */
 function operationsOf(ledger: ReadOnlyLedger, kind: "settled" | "numbers-lost", time: Time) {
-  const query = ledger.db
+  const isLost = kind === "numbers-lost";
+  const lost = namesWhere(({ onUnknown }) => onUnknown.by === "lost");
+  const proof = isLost
+    ? sql<boolean>`exists (select 1 from audit a where a.subject = 'pool' and a.kind = 'numbers-lost'
+        and json_extract(a.body, '$.operation') = operation.id)`
+    : sql<boolean>`exists (select 1 from attempt a where a.operation_id = operation.id and a.outcome = 'unknown')`;
+  return ledger.db
     .selectFrom("operation")
     .selectAll()
+    .where("updated_at", ">=", time.from)
+    .where("updated_at", "<", time.to)
+    .where("state", "in", isLost ? ["dropped"] : ["done", "dropped"])
+    .where("kind", isLost ? "in" : "not in", lost)
+    .where(proof)
     .orderBy("created_at")
     .orderBy("id")
     .$castTo<OperationTable>();
-  const ended = query.where("updated_at", ">=", time.from).where("updated_at", "<", time.to);
-  switch (kind) {
-    case "settled":
-      return ended
-        .where("state", "in", ["done", "dropped"])
-        .where(
-          "kind",
-          "not in",
-          namesWhere(({ onUnknown }) => onUnknown.by === "lost"),
-        )
-        .where((where) =>
-          where.exists(
-            where
-              .selectFrom("attempt")
-              .select("attempt.number")
-              .whereRef("attempt.operation_id", "=", "operation.id")
-              .where("attempt.outcome", "=", "unknown"),
-          ),
-        );
-    case "numbers-lost":
-      return ended
-        .where("state", "=", "dropped")
-        .where(
-          "kind",
-          "in",
-          namesWhere(({ onUnknown }) => onUnknown.by === "lost"),
-        )
-        .where((where) =>
-          where.exists(
-            where
-              .selectFrom("audit")
-              .select("audit.sequence")
-              .where("audit.subject", "=", "pool")
-              .where("audit.kind", "=", "numbers-lost")
-              .where(sql<boolean>`json_extract(audit.body, '$.operation') = operation.id`),
-          ),
-        );
-  }
 }
 
 function* held(ledger: ReadOnlyLedger, time: Time): Generator<FoundException, void, void> {
@@ -317,7 +291,7 @@ function* byHand(
   }
 }
 
-export async function byHandCounts(ledger: ReadOnlyLedger): Promise<NonNullable<StatusFacts["byHand"]>> {
+export async function byHandCounts(ledger: ReadOnlyLedger): Promise<StatusFacts["byHand"]> {
   return await notReadBack(ledger)
     .select(["by_hand.stream", ({ fn }) => fn.countAll<number>().as("count")])
     .select(({ fn }) => fn.min("by_hand.at").as("oldest"))

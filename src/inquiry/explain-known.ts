@@ -6,7 +6,7 @@ import type { RecordKey, Stream } from "../crm/model.ts";
 import { handedIn } from "../engine/model/registry.ts";
 import { stored } from "../ledger/database/damage.ts";
 import { requestColumns, requestFromRow } from "../ledger/state/requests.ts";
-import { candidatesKind, type ObservationTable } from "../ledger/state/observations.ts";
+import { candidatesKind } from "../ledger/state/observations.ts";
 import { nameOf, requestKindOf } from "../engine/model/requests.ts";
 import { isSameKey } from "../engine/model/state-part.ts";
 import {
@@ -44,56 +44,45 @@ export async function known(
   customer: RecordKey | null,
 ): Promise<Known> {
   const links = customer === null ? [] : await linksOf(ledger, customer);
-  const current = links.find((link) => link.to === null);
+  const enterprise = links.find((link) => link.to === null)?.enterpriseGlobalId;
+  const isCustomer = stream === "customers";
   const placed = stream === "orders" ? await placedOf(ledger, key) : [];
   const numbers = stream === "orders" ? await numbersOf(ledger, key) : [];
-  const staffLinks = stream === "staff" ? await staffLinksOf(ledger, key) : [];
   const about = { stream, key, numbers: numbers.map((item) => item.number) };
   const ofResources: Partial<ExplainFacts> = {};
   for (const { explain } of handedIn().resources) Object.assign(ofResources, await explain?.load(ledger.db, about));
+  const requests = customer === null ? [] : await requestsOf(ledger, customer);
   const base = {
     links,
-    platformCustomers:
-      current === undefined || stream !== "customers"
-        ? []
-        : await platformCustomersOf(ledger, current.enterpriseGlobalId),
-    acknowledged: stream === "customers" ? await acknowledgedOf(ledger, key) : [],
+    platformCustomers: isCustomer && enterprise !== undefined ? await platformCustomersOf(ledger, enterprise) : [],
+    acknowledged: isCustomer ? await acknowledgedOf(ledger, key) : [],
     placed,
     numbers,
-    staffLinks,
+    staffLinks: stream === "staff" ? await staffLinksOf(ledger, key) : [],
     claims: stream === "staff" && customer !== null ? await claimsOf(ledger, key, customer) : [],
     ...ofResources,
-    requests: customer === null ? [] : (await requestsOf(ledger, customer)).filter(concernedBy(stream, key, numbers)),
+    requests: requests.filter(concernedBy(stream, key, numbers)),
     byHand: await byHandOf(ledger, stream, key),
+    candidates: isCustomer && enterprise === undefined ? await candidatesOf(ledger, key) : [],
   };
-  if (customer === null) return { ...base, candidates: [], observations: [], observationRead: null };
+  if (customer === null) return { ...base, observations: [], observationRead: null };
   const read = await ledger.db
     .selectFrom("observation_read")
-    .select(["seen_at", "complete"])
+    .select(["seen_at as seenAt", "complete"])
     .where("customer_namespace", "=", customer.namespace)
     .where("customer_id", "=", customer.id)
     .executeTakeFirst();
-  return {
-    ...base,
-    candidates: stream === "customers" && current === undefined ? await candidatesOf(ledger, customer) : [],
-    observations: (
-      await Promise.all(whereShown(customer, placed).map((whose) => observationsOf(ledger, stream, whose, base)))
-    ).flat(),
-    observationRead: read === undefined ? null : { seenAt: read.seen_at, complete: read.complete === 1 },
-  };
+  const observations: ObservationFacts[] = [];
+  for (const whose of whereShown(customer, placed))
+    observations.push(...(await observationsOf(ledger, stream, whose, base)));
+  return { ...base, observations, observationRead: read ? { ...read, complete: read.complete === 1 } : null };
 }
 
 async function linksOf({ db }: ReadOnlyLedger, customer: RecordKey): Promise<ExplainFacts["links"]> {
   return await db
     .selectFrom("link")
-    .select([
-      "enterprise_global_id as enterpriseGlobalId",
-      "channel_code as channelCode",
-      "channel_customer_id as channelCustomerId",
-      "origin",
-      "from_at as from",
-      "to_at as to",
-    ])
+    .select(["enterprise_global_id as enterpriseGlobalId", "channel_code as channelCode"])
+    .select(["channel_customer_id as channelCustomerId", "origin", "from_at as from", "to_at as to"])
     .where("namespace", "=", customer.namespace)
     .where("customer_id", "=", customer.id)
     .orderBy("from_at", "desc")
@@ -101,64 +90,49 @@ async function linksOf({ db }: ReadOnlyLedger, customer: RecordKey): Promise<Exp
 }
 
 async function platformCustomersOf(
-  ledger: ReadOnlyLedger,
+  { db }: ReadOnlyLedger,
   enterprise: string,
 ): Promise<ExplainFacts["platformCustomers"]> {
-  const rows = await ledger.db
+  const rows = await db
     .selectFrom("platform_customer")
-    .selectAll()
+    .select(["customer_id as customerId", "is_default", "channel_code as channelCode", "seen_at as seenAt"])
     .where("enterprise_global_id", "=", enterprise)
     .orderBy("customer_id")
     .execute();
-  return rows.map((row) => ({
-    customerId: row.customer_id,
-    isDefault: row.is_default === 1,
-    channelCode: row.channel_code,
-    seenAt: row.seen_at,
-  }));
+  return rows.map(({ is_default: isDefault, ...row }) => ({ ...row, isDefault: isDefault === 1 }));
 }
 
-async function acknowledgedOf(ledger: ReadOnlyLedger, customer: RecordKey): Promise<ExplainFacts["acknowledged"]> {
-  const rows = await ledger.db
+async function acknowledgedOf({ db }: ReadOnlyLedger, customer: RecordKey): Promise<ExplainFacts["acknowledged"]> {
+  const rows = await db
     .selectFrom("acknowledged")
-    .selectAll()
+    .select(["from_at as from", "to_at as to", "fields"])
     .where("namespace", "=", customer.namespace)
     .where("customer_id", "=", customer.id)
     .orderBy("from_at", "desc")
     .execute();
-  return rows.map((row) => ({
-    from: row.from_at,
-    to: row.to_at,
-    fields: Object.keys(stored<JsonObject>(row.fields)).sort(),
-  }));
+  return rows.map((row) => ({ ...row, fields: Object.keys(stored<JsonObject>(row.fields)).sort() }));
 }
 
 async function numbersOf(ledger: ReadOnlyLedger, order: RecordKey): Promise<ExplainFacts["numbers"]> {
-  const rows = await ledger.db
+  const fixed = await ledger.db
     .selectFrom("asset_number")
-    .selectAll()
+    .select((of) => [
+      of.fn.coalesce("wire_number", "number").as("number"),
+      of.fn.coalesce("instance_id", sql.lit("")).as("instanceId"),
+      of.fn.coalesce("unit", sql.lit(0)).as("slot"),
+      of.fn.coalesce("fixed_at", sql.lit("")).as("fixedAt"),
+    ])
+    .select(["origin", "ended_at as endedAt", "customer_namespace", "customer_id"])
     .where("namespace", "=", order.namespace)
     .where("order_id", "=", order.id)
     .where("fixed_at", "is not", null)
     .orderBy("instance_id")
     .orderBy("unit")
     .execute();
-  const fixed = rows.map((row) => ({
-    number: row.wire_number ?? row.number,
-    instanceId: row.instance_id ?? "",
-    slot: row.unit ?? 0,
-    origin: row.origin,
-    fixedAt: row.fixed_at ?? "",
-    endedAt: row.ended_at,
-    customer: keyOrNull(row.customer_namespace, row.customer_id),
+  return [...fixed, ...(await renewedNumbers(ledger, order))].map(({ customer_namespace, customer_id, ...unit }) => ({
+    ...unit,
+    customer: keyOrNull(customer_namespace, customer_id),
   }));
-  const renewed = (await renewedNumbers(ledger, order)).map(
-    ({ operationId: _by, customer_namespace, customer_id, ...unit }) => ({
-      ...unit,
-      customer: keyOrNull(customer_namespace, customer_id),
-    }),
-  );
-  return [...fixed, ...renewed];
 }
 
 async function staffLinksOf({ db }: ReadOnlyLedger, staff: RecordKey): Promise<ExplainFacts["staffLinks"]> {
@@ -291,13 +265,14 @@ async function observationsOf(
         .onRef("whole.customer_namespace", "=", "observation.customer_namespace")
         .onRef("whole.customer_id", "=", "observation.customer_id"),
     )
-    .select(["kind", "subject", "from_at", "to_at", "body"])
-    .select(sql<string>`max(observation.seen_at, coalesce(whole.shown_at, ''))`.as("seen_at"))
+    .select(["kind", "subject", "from_at as from", "to_at as to", "body"])
+    .select(sql<string>`max(observation.seen_at, iif(to_at is null, coalesce(whole.shown_at, ''), ''))`.as("seenAt"))
     .where("observation.customer_namespace", "=", customer.namespace)
     .where("observation.customer_id", "=", customer.id)
-    .where("to_at", "is", null)
+    .orderBy(sql`to_at is not null`)
     .orderBy("kind")
     .orderBy("subject")
+    .orderBy("from_at", "desc")
     .limit(mostObservations);
   if (stream === "customers") query = query.where("kind", "in", ["enterprise", "loan"]);
   else {
@@ -317,18 +292,5 @@ async function observationsOf(
         or (kind = 'member' and subject ${among(members)}))`,
     );
   }
-  return (await query.execute()).map(observationFacts);
-}
-
-function observationFacts(
-  row: Omit<ObservationTable, "customer_namespace" | "customer_id" | "body_hash">,
-): ObservationFacts {
-  return {
-    kind: row.kind,
-    subject: row.subject,
-    from: row.from_at,
-    to: row.to_at,
-    seenAt: row.seen_at,
-    body: stored<Json>(row.body),
-  };
+  return (await query.execute()).map((row) => ({ ...row, body: stored<Json>(row.body) }));
 }

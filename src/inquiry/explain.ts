@@ -4,15 +4,14 @@ import { formatKey, subjectOf } from "../crm/keys.ts";
 import { isRequestOf, subjectOf as requestSubject } from "../engine/model/requests.ts";
 import { streams, type RecordKey, type Stream } from "../crm/model.ts";
 import { isSameKey } from "../engine/model/state-part.ts";
-import type { AuditTable } from "../ledger/audit/tables.ts";
 import { stored } from "../ledger/database/damage.ts";
 import type { ExplainFacts, FieldFacts, RecordFacts, VersionFacts } from "../report/explain.ts";
-import type { AuditFacts, HoldFacts, OperationFacts, QuarantineFacts } from "../report/facts.ts";
-import { byId, byNumber, ordersOfNumber, recordFacts, recordOf } from "./find.ts";
+import type { HoldFacts, OperationFacts, QuarantineFacts } from "../report/facts.ts";
+import { find, recordFacts, recordOf } from "./find.ts";
 import { known } from "./explain-known.ts";
 import { holds } from "./holds.ts";
 import { operations, operationsOfRecord } from "./operations.ts";
-import { quarantine, type QuarantineFilter } from "./quarantine.ts";
+import { quarantine, quarantineFacts, type QuarantineFilter } from "./quarantine.ts";
 import type { ReadOnlyLedger } from "./read-only-ledger.ts";
 import { lastReads, readsOf, skippedInReading } from "./runs.ts";
 import { isCommitment } from "../engine/model/references.ts";
@@ -22,16 +21,17 @@ const most = { versions: 20, operations: 20, audit: 30, quarantine: 20, waiting:
 /** The whole history of one record. Of private fields only the names are read. */
 export async function explain(ledger: ReadOnlyLedger, stream: Stream, key: RecordKey): Promise<ExplainFacts> {
   const record = await recordOf(ledger, stream, key);
-  const rows = [...quarantine(ledger, { all: true, record: { stream, key } })].reverse().slice(0, most.quarantine);
+  const rows = await quarantineOf(ledger, stream, key);
   const customerKey =
     record?.customer ?? (stream === "customers" ? key : (rows.find((row) => row.customer !== null)?.customer ?? null));
+  const source = record?.source ?? rows[0]?.source;
   const own = await operationsOfRecord(ledger, { stream, key }, most.operations);
-  const story: ExplainFacts = {
+  return {
     stream,
     key,
     record,
     versions: await versionsOf(ledger, stream, key),
-    read: await lastReadOf(ledger, stream, record?.source ?? rows[0]?.source),
+    read: source === undefined ? null : ((await readsOf(ledger, { source, stream, limit: 1 }))[0] ?? null),
     quarantine: rows,
     customer: customerKey === null ? null : await customerOf(ledger, customerKey, own.newest),
     ...(await known(ledger, stream, key, customerKey)),
@@ -41,10 +41,25 @@ export async function explain(ledger: ReadOnlyLedger, stream: Stream, key: Recor
     dependents: stream === "customers" ? await dependentsOf(ledger, key) : [],
     waiting: stream === "customers" ? await waitingOf(ledger, key) : [],
     unusable: stream === "customers" ? await unusableOf(ledger, key) : [],
-    similar: record === null ? await meantBy(ledger, stream, key) : [],
+    similar: record === null ? await similarTo(ledger, stream, key) : [],
     leftOut: await leftOutOf(ledger, stream, record?.source),
   };
-  return story;
+}
+
+/** What waits comes first, then the newest. */
+async function quarantineOf({ db }: ReadOnlyLedger, stream: Stream, key: RecordKey): Promise<QuarantineFacts[]> {
+  const rows = await db
+    .selectFrom("quarantine")
+    .selectAll()
+    .where("stream", "=", stream)
+    .where("namespace", "=", key.namespace)
+    .where("record_id", "=", key.id)
+    .orderBy(sql`state = 'resolved'`)
+    .orderBy("first_seen", "desc")
+    .orderBy("id", "desc")
+    .limit(most.quarantine)
+    .execute();
+  return rows.map(quarantineFacts);
 }
 
 async function versionsOf(ledger: ReadOnlyLedger, stream: Stream, key: RecordKey): Promise<VersionFacts[]> {
@@ -92,33 +107,24 @@ function asErased(field: FieldFacts): FieldFacts {
   return "private" in field ? { ...field, erased: true } : field;
 }
 
-async function lastReadOf(
-  ledger: ReadOnlyLedger,
-  stream: Stream,
-  source: string | undefined,
-): Promise<ExplainFacts["read"]> {
-  if (source === undefined) return null;
-  const [read] = await readsOf(ledger, { source, stream, limit: 1 });
-  return read ?? null;
-}
-
 async function leftOutOf(
   ledger: ReadOnlyLedger,
   stream: Stream,
   source: string | undefined,
 ): Promise<ExplainFacts["leftOut"]> {
-  const reads = (await lastReads(ledger)).filter((read) => read.stream === stream);
-  const leftOut: ExplainFacts["leftOut"] = [];
-  for (const { number, source: from } of reads) {
-    if (source !== undefined && from !== source) continue;
-    const row = await ledger.db
-      .selectFrom("source_read")
-      .select(skippedInReading.as("skipped"))
-      .where("number", "=", number)
-      .executeTakeFirst();
-    if ((row?.skipped ?? 0) > 0) leftOut.push({ source: from, count: row?.skipped ?? 0 });
-  }
-  return leftOut;
+  const reads = await ledger.db
+    .selectFrom("source_read")
+    .select(["source", skippedInReading.as("count")])
+    .where(
+      "number",
+      "in",
+      (await lastReads(ledger)).flatMap((read) =>
+        read.stream === stream && (source ?? read.source) === read.source ? [read.number] : [],
+      ),
+    )
+    .orderBy("source")
+    .execute();
+  return reads.flatMap(({ source: from, count }) => (count === null || count === 0 ? [] : [{ source: from, count }]));
 }
 
 const kept = ["open", "approved", "rejected"] as const;
@@ -189,8 +195,15 @@ async function auditOf(
       ]),
     );
   const counted = await query.select(sql<number>`count(*)`.as("total")).executeTakeFirst();
-  const rows = await query.selectAll().orderBy("sequence", "desc").limit(most.audit).execute();
-  return { total: counted?.total ?? 0, newest: rows.map(auditFacts) };
+  const rows = await query
+    .select(["sequence", "at", "kind", "subject", "body", "hash"])
+    .orderBy("sequence", "desc")
+    .limit(most.audit)
+    .execute();
+  return {
+    total: counted?.total ?? 0,
+    newest: rows.map(({ body, ...row }) => ({ ...row, body: stored<JsonObject>(body) })),
+  };
 }
 
 async function requestSubjects({ db }: ReadOnlyLedger, customer: RecordKey): Promise<string[]> {
@@ -203,17 +216,6 @@ async function requestSubjects({ db }: ReadOnlyLedger, customer: RecordKey): Pro
   return [
     ...new Set(rows.flatMap(({ of, about }) => (isRequestOf(of) ? [requestSubject(customer, { of, about })] : []))),
   ];
-}
-
-function auditFacts(row: AuditTable): AuditFacts {
-  return {
-    sequence: row.sequence,
-    at: row.at,
-    kind: row.kind,
-    subject: row.subject,
-    body: stored<JsonObject>(row.body),
-    hash: row.hash,
-  };
 }
 
 async function dependentsOf(ledger: ReadOnlyLedger, customer: RecordKey): Promise<ExplainFacts["dependents"]> {
@@ -258,30 +260,15 @@ async function unusableOf(ledger: ReadOnlyLedger, customer: RecordKey): Promise<
   return [...rows.values()].slice(0, most.waiting);
 }
 
-/** Includes orders that have the id as an asset number. */
-async function meantBy(ledger: ReadOnlyLedger, stream: Stream, key: RecordKey): Promise<ExplainFacts["similar"]> {
-  const similar = await similarTo(ledger, stream, key);
-  const names = new Set(similar.map((item) => `${item.stream} ${formatKey(item.key)}`));
-  const orders = (await ordersOfNumber(ledger, key.id)).map(({ order }) => ({ stream: "orders" as const, key: order }));
-  return [...similar, ...orders.filter((item) => !names.has(`orders ${formatKey(item.key)}`))].slice(0, most.similar);
-}
-
-async function similarTo(
-  ledger: ReadOnlyLedger,
-  stream: Stream,
-  { namespace, id }: RecordKey,
-): Promise<ExplainFacts["similar"]> {
+/** Records that the person may have meant: whatever else is found by the id. */
+async function similarTo(ledger: ReadOnlyLedger, stream: Stream, key: RecordKey): Promise<ExplainFacts["similar"]> {
   const found = new Map<string, ExplainFacts["similar"][number]>();
-  for (const one of streams) {
-    for (const key of [...(await byId(ledger, one, id)), ...(await byNumber(ledger, one, id))]) {
-      if (one === stream && key.namespace === namespace && key.id === id) continue;
-      found.set(`${one} ${formatKey(key)}`, { stream: one, key: { namespace: key.namespace, id: key.id } });
-    }
-  }
-  return [...found]
-    .sort(([one], [other]) => (one < other ? -1 : 1))
-    .map(([, item]) => item)
-    .slice(0, most.similar);
+  for (const one of streams)
+    for (const { key: other } of await find(ledger, one, key.id))
+      if (one !== stream || !isSameKey(other, key))
+        found.set(`${one} ${formatKey(other)}`, { stream: one, key: other });
+  const sorted = [...found].sort(([one], [other]) => (one < other ? -1 : 1));
+  return sorted.map(([, item]) => item).slice(0, most.similar);
 }
 
 /**

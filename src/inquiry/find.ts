@@ -25,7 +25,7 @@ export async function find(ledger: ReadOnlyLedger, stream: Stream, text: string)
   for (const key of await byAssetNumber(ledger, stream, text)) found.push({ key, by: "asset number" });
   for (const key of await byId(ledger, stream, text)) found.push({ key, by: "id" });
   for (const { by, ...key } of await byNumber(ledger, stream, text)) found.push({ key, by });
-  for (const key of await inQuarantine(ledger, stream, text)) found.push({ key, by: "id" });
+  for (const key of await byId(ledger, stream, text, "quarantine")) found.push({ key, by: "id" });
   if (found.length === 0 && stream === "customers")
     found.push(...(await byKey(ledger, stream, { column: "name_key", named: "company", text })));
   return firstOfEach(found);
@@ -83,20 +83,6 @@ async function byAssetNumber(ledger: ReadOnlyLedger, stream: Stream, number: str
     .execute();
 }
 
-async function inQuarantine({ db }: ReadOnlyLedger, stream: Stream, id: string): Promise<RecordKey[]> {
-  const { rows } = await sql<RecordKey>`
-    with recursive one (namespace) as (
-      select min(namespace) from quarantine where state <> 'resolved' and stream = ${stream} and namespace > ''
-      union all
-      select (select min(q.namespace) from quarantine q where q.state <> 'resolved' and q.stream = ${stream}
-          and q.namespace > one.namespace)
-        from one where one.namespace is not null)
-    select distinct q.namespace, q.record_id as id from one cross join quarantine q
-      on q.state <> 'resolved' and q.stream = ${stream} and q.namespace = one.namespace and q.record_id = ${id}
-      limit ${mostFound}`.execute(db);
-  return rows;
-}
-
 /** Ignores case and spaces. Exact matches come before beginnings. */
 async function byKey(
   { db }: ReadOnlyLedger,
@@ -119,23 +105,36 @@ async function byKey(
 
 type NumberKind = "channel order number" | "licence order" | "channel customer number" | "enterprise" | "member";
 
+const byIdIn = {
+  record: { id: sql`r.id`, waits: sql`true` },
+  quarantine: { id: sql`r.record_id`, waits: sql`r.state <> 'resolved'` },
+};
+
 /** With a namespace, or in any: a stream has few namespaces, and each uses the index. */
-export async function byId({ db }: ReadOnlyLedger, stream: Stream, text: string): Promise<RecordKey[]> {
+async function byId(
+  { db }: ReadOnlyLedger,
+  stream: Stream,
+  text: string,
+  table: keyof typeof byIdIn = "record",
+): Promise<RecordKey[]> {
   const { namespace, id } = text.includes("/") ? parseKey(text) : { namespace: "", id: text };
+  const { id: named, waits } = byIdIn[table];
+  const from = sql`${sql.raw(table)} r`;
   const { rows } = await sql<RecordKey>`
     with recursive one (namespace) as (
-      select min(namespace) from record where stream = ${stream} and namespace > ''
+      select min(r.namespace) from ${from} where ${waits} and r.stream = ${stream} and r.namespace > ''
       union all
-      select (select min(r.namespace) from record r where r.stream = ${stream} and r.namespace > one.namespace)
+      select (select min(r.namespace) from ${from} where ${waits} and r.stream = ${stream}
+          and r.namespace > one.namespace)
         from one where one.namespace is not null)
-    select r.namespace, r.id from one cross join record r
-      on r.stream = ${stream} and r.namespace = one.namespace and (r.id = ${text}
-        or r.id = ${id} and r.namespace = ${namespace})
-      order by r.namespace, r.id limit ${mostFound}`.execute(db);
+    select distinct r.namespace, ${named} as id from one cross join ${from}
+      on ${waits} and r.stream = ${stream} and r.namespace = one.namespace and (${named} = ${text}
+        or ${named} = ${id} and r.namespace = ${namespace})
+      order by r.namespace, ${named} limit ${mostFound}`.execute(db);
   return rows;
 }
 
-export async function byNumber(
+async function byNumber(
   { db }: ReadOnlyLedger,
   stream: Stream,
   number: string,
@@ -189,7 +188,7 @@ type OwnerRow = Record<"namespace" | "id" | "customerNamespace" | "customerId", 
  * Orders that have an asset number now, newest first: the original order, and orders that renewed it. If its unit ended
  * in all of them, all are returned.
  */
-export async function ordersOfNumber({ db }: ReadOnlyLedger, number: string): Promise<NumberOwner[]> {
+async function ordersOfNumber({ db }: ReadOnlyLedger, number: string): Promise<NumberOwner[]> {
   const { rows } = await sql<OwnerRow>`
     with held (namespace, id, since) as (
       select n.namespace, n.order_id, 0 from asset_number n where n.wire_number = ${number} and n.fixed_at is not null

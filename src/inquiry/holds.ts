@@ -18,7 +18,13 @@ import { locksByType } from "../resources/order/state.ts";
 
 export async function holds(
   ledger: ReadOnlyLedger,
-  filter: { states?: readonly HoldFacts["state"][]; customer?: RecordKey; id?: string } = {},
+  filter: {
+    states?: readonly HoldFacts["state"][];
+    customer?: RecordKey;
+    id?: string;
+    limit?: number;
+    after?: string | undefined;
+  } = {},
 ): Promise<HoldFacts[]> {
   let query = ledger.db
     .selectFrom("question")
@@ -37,6 +43,14 @@ export async function holds(
   if (state !== undefined && others.length === 0) query = query.where("state", "=", sql.lit(state));
   else if (filter.states !== undefined) query = query.where("state", "in", spelled(filter.states));
   if (filter.id !== undefined) query = query.where("id", "=", filter.id);
+  if (filter.limit !== undefined) query = query.limit(filter.limit);
+  if (filter.after !== undefined)
+    query = query.where("number", ">", (from) =>
+      from
+        .selectFrom("question as q")
+        .select("q.number")
+        .where("q.id", "=", filter.after ?? ""),
+    );
   if (filter.customer !== undefined) {
     query = query
       .where("customer_namespace", "=", filter.customer.namespace)
@@ -121,23 +135,17 @@ export async function standingHolds(
   ledger: ReadOnlyLedger,
   { limit, after }: { limit: number; after?: string | undefined },
 ): Promise<{ total: number; waits: number; holds: HoldFacts[] }> {
-  const from = ledger.db.selectFrom("question").where("state", "in", spelled(standingQuestions));
-  const counted = await from.select(sql<number>`count(*)`.as("total")).executeTakeFirst();
-  const open = await ledger.db
+  const counts = await ledger.db
     .selectFrom("question")
+    .select(["state", sql<number>`count(*)`.as("count")])
     .where("state", "in", spelled(standingQuestions))
-    .where("state", "=", sql.lit<QuestionTable["state"]>("open"))
-    .select(sql<number>`count(*)`.as("total"))
-    .executeTakeFirst();
-  const last =
-    after === undefined
-      ? undefined
-      : await ledger.db.selectFrom("question").select("number").where("id", "=", after).executeTakeFirst();
-  let page = from.select("id").orderBy("number").limit(limit);
-  if (last !== undefined) page = page.where("number", ">", last.number);
-  const found: HoldFacts[] = [];
-  for (const { id } of await page.execute()) found.push(...(await holds(ledger, { id })));
-  return { total: counted?.total ?? 0, waits: open?.total ?? 0, holds: found };
+    .groupBy("state")
+    .execute();
+  return {
+    total: counts.reduce((sum, { count }) => sum + count, 0),
+    waits: counts.find(({ state }) => state === "open")?.count ?? 0,
+    holds: await holds(ledger, { states: standingQuestions, limit, after }),
+  };
 }
 
 export async function heldOperations(
@@ -236,22 +244,20 @@ export async function heldByRuns(ledger: ReadOnlyLedger, limit: number): Promise
     .slice(0, limit);
 }
 
-function waitingFromRow(
-  row: Omit<WaitingOperation, "customer" | "state" | "approved" | "before" | "after" | "records"> &
-    Record<"namespace" | "customer" | "state" | "before" | "after" | "records", string> & { approved: number },
-): WaitingOperation {
+function waitingFromRow({
+  namespace,
+  customer,
+  approved: isApprovedAlone,
+  ...row
+}: Omit<WaitingOperation, "customer" | "state" | "approved" | "before" | "after" | "records"> &
+  Record<"namespace" | "customer" | "state" | "before" | "after" | "records", string> & {
+    approved: number;
+  }): WaitingOperation {
   return {
-    id: row.id,
-    place: row.place,
-    kind: row.kind,
-    customer: { namespace: row.namespace, id: row.customer },
-    subject: row.subject,
+    ...row,
+    customer: { namespace, id: customer },
     state: row.state === "held" ? "held" : "planned",
-    run: row.run,
-    hold: row.hold,
-    reason: row.reason,
-    heldFor: row.heldFor,
-    approved: row.approved === 1,
+    approved: isApprovedAlone === 1,
     before: storedOrNull(row.before),
     after: storedOrNull(row.after),
     records: recordsIn(row.records),

@@ -44,8 +44,20 @@ export async function measures(ledger: ReadOnlyLedger, jobs: readonly string[]):
     ends: await endsOf(ledger, jobs),
     isPaused: paused(ledger) !== undefined,
     open: openMeasures(ledger),
-    operations: await operationsIn(ledger, openStates),
-    holds: await holdMeasures(ledger),
+    operations: await db
+      .selectFrom("operation")
+      .select(["state", count, ({ fn }) => fn.min("created_at").as("oldest")])
+      .where("state", "in", spelled(openStates))
+      .groupBy("state")
+      .execute(),
+    holds: await db
+      .selectFrom("question")
+      .select(["state", count, ({ fn }) => fn.min("created_at").as("oldest")])
+      .where("state", "in", spelled(standingQuestions))
+      .groupBy("state")
+      .orderBy("state", "desc")
+      .$narrowType<{ state: "open" | "approved" }>()
+      .execute(),
     held: await held(ledger),
     reads: (await lastReads(ledger)).map(({ source, stream, complete, rows, finishedAt }) => ({
       source,
@@ -86,32 +98,6 @@ function openMeasures(ledger: ReadOnlyLedger): LedgerMeasures["open"] {
     groups.set(key, { ...known, count: known.count + found, since: known.since < since ? known.since : since });
   }
   return [...groups.values()];
-}
-
-async function operationsIn(
-  { db }: ReadOnlyLedger,
-  states: readonly OperationState[],
-): Promise<LedgerMeasures["operations"]> {
-  return await db
-    .selectFrom("operation")
-    .select(["state", count, ({ fn }) => fn.min("created_at").as("oldest")])
-    .where("state", "in", spelled(states))
-    .groupBy("state")
-    .execute();
-}
-
-async function holdMeasures({ db }: ReadOnlyLedger): Promise<LedgerMeasures["holds"]> {
-  const rows = await db
-    .selectFrom("question")
-    .select(["state", "created_at as at"])
-    .where("state", "in", spelled(standingQuestions))
-    .orderBy("created_at")
-    .execute();
-  return standingQuestions.flatMap((state) => {
-    const those = rows.filter((row) => row.state === state);
-    const [oldest] = those;
-    return oldest === undefined ? [] : [{ state, count: those.length, oldest: oldest.at }];
-  });
 }
 
 const weighed = (thing: TakenThing) => sql<number>`coalesce(sum(weight ->> ${sql.lit(`$.${thing}`)}), 0)`.as(thing);

@@ -34,10 +34,6 @@ function stepsWithForms(db: Db) {
     .select(["v.version as form_version", "v.body", "v.date_zones"]);
 }
 
-function stepsWithPayloads(db: Db) {
-  return stepsWithForms(db).leftJoin("operation as o", "o.id", "s.operation_id").select("o.payload");
-}
-
 export const orderSteps = ofEachCustomer(({ db }, order) =>
   steps(db).where("s.namespace", "=", order.namespace).where("s.order_id", "=", order.id),
 );
@@ -46,29 +42,18 @@ export const orderStepsWithForms = ofEachCustomer(({ db }, order) =>
   stepsWithForms(db).where("s.namespace", "=", order.namespace).where("s.order_id", "=", order.id),
 );
 
-const ofOrder = ofEachCustomer(({ db }, order) =>
-  stepsWithPayloads(db).where("s.namespace", "=", order.namespace).where("s.order_id", "=", order.id),
-);
-
 const ofCustomer = ofEachCustomer(({ db }, customer) =>
-  stepsWithPayloads(db).where("s.customer_namespace", "=", customer.namespace).where("s.customer_id", "=", customer.id),
+  stepsWithForms(db)
+    .leftJoin("operation as o", "o.id", "s.operation_id")
+    .select("o.payload")
+    .where("s.customer_namespace", "=", customer.namespace)
+    .where("s.customer_id", "=", customer.id),
 );
 
 export type StepRow = ReturnType<typeof ofCustomer>[number];
 
 export function stepsOf(ledger: ReadOnlyLedger, customer: RecordKey): ReadonlyMap<string, readonly StepRow[]> {
   return Map.groupBy(ofCustomer(ledger, customer), (row) => formatKey({ namespace: row.namespace, id: row.order_id }));
-}
-
-export function stepsOfOrder(
-  ledger: ReadOnlyLedger,
-  customer: RecordKey,
-  order: RecordKey,
-): readonly StepRow[] | undefined {
-  const own = ofOrder(ledger, order).filter(({ customer_namespace: namespace, customer_id: id }) =>
-    isSameKey({ namespace, id }, customer),
-  );
-  return own.length === 0 ? undefined : own;
 }
 
 interface ShownProduct {
@@ -124,7 +109,7 @@ export async function renewedNumbers({ db }: ReadOnlyLedger, order: RecordKey) {
     .selectFrom("order_step as s")
     .innerJoin(sql<{ value: string }>`json_each(s.items)`.as("i"), (join) => join.onTrue())
     .innerJoin("asset_number as n", (join) => join.on(sql<boolean>`n.wire_number = i.value ->> 'number'`))
-    .select(["n.origin", "s.at as fixedAt", "n.ended_at as endedAt", "s.operation_id as operationId"])
+    .select(["n.origin", "s.at as fixedAt", "n.ended_at as endedAt"])
     .select(["n.customer_namespace", "n.customer_id"])
     .select(sql<string>`i.value ->> 'number'`.as("number"))
     .select(sql<string>`i.value ->> 'instanceId'`.as("instanceId"))
@@ -149,8 +134,12 @@ export interface PlacedForm {
   shownNumbers: ReadonlyMap<string, readonly string[]>;
 }
 
-function placedForms(db: ReadOnlyLedger["db"]) {
-  return db
+/**
+ * Orders of a customer, and orders that left it and may exist there in part. `union all` lets each half use its own
+ * index.
+ */
+const placedRows = ofEachCustomer(({ db }, { namespace, id }) => {
+  const placed = db
     .selectFrom("placed_order as p")
     .leftJoin("operation as o", "o.id", "p.operation_id")
     .leftJoin("record_version as v", (join) =>
@@ -165,14 +154,6 @@ function placedForms(db: ReadOnlyLedger["db"]) {
     .select((of) => of.fn.coalesce("p.placed_for_namespace", "p.customer_namespace").as("placedForNamespace"))
     .select((of) => of.fn.coalesce("p.placed_for_id", "p.customer_id").as("placedForId"))
     .where("p.to_at", "is", null);
-}
-
-/**
- * Orders of a customer, and orders that left it and may exist there in part. `union all` lets each half use its own
- * index.
- */
-const placedRows = ofEachCustomer(({ db }, { namespace, id }) => {
-  const placed = placedForms(db);
   const standsFor = sql<boolean>`p.customer_namespace = ${namespace} and p.customer_id = ${id}`;
   const moved = sql<boolean>`(p.namespace, p.order_id) in (
     select m.namespace, m.order_id from moved_order m
@@ -200,26 +181,6 @@ export function placedOrdersOf(ledger: ReadOnlyLedger, customer: RecordKey): Rea
   for (const row of rows)
     placed.set(formatKey(row), placedOrder(ledger, customer, row, licencesOf.get(formatKey(row)) ?? []));
   return placed;
-}
-
-export async function placedOrderOf(
-  ledger: ReadOnlyLedger,
-  customer: RecordKey,
-  order: RecordKey,
-): Promise<PlacedForm | undefined> {
-  const row = await placedForms(ledger.db)
-    .where("p.namespace", "=", order.namespace)
-    .where("p.order_id", "=", order.id)
-    .executeTakeFirst();
-  if (row === undefined) return undefined;
-  const licences = await ledger.db
-    .selectFrom("licence_order")
-    .select(["license_type", "license_order_id"])
-    .where("namespace", "=", order.namespace)
-    .where("order_id", "=", order.id)
-    .orderBy("sequence")
-    .execute();
-  return placedOrder(ledger, customer, row, licences);
 }
 
 type PlacedRow = ReturnType<typeof placedRows>[number];

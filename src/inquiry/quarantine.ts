@@ -49,7 +49,6 @@ export async function quarantineOfGroup(
 }
 
 export interface QuarantineFilter {
-  all?: boolean;
   source?: string;
   stream?: Stream;
   code?: string;
@@ -65,11 +64,11 @@ export function* quarantine(
   let query = ledger.db
     .selectFrom("quarantine")
     .selectAll()
+    .where("state", "<>", sql.lit("resolved"))
     .orderBy("source")
     .orderBy("stream")
     .orderBy("first_seen")
     .orderBy("id");
-  if (filter.all !== true) query = query.where("state", "<>", sql.lit("resolved"));
   if (filter.source !== undefined) query = query.where("source", "=", filter.source);
   if (filter.stream !== undefined) query = query.where("stream", "=", filter.stream);
   if (filter.code !== undefined) query = query.where("code", "=", filter.code);

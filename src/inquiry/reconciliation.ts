@@ -8,17 +8,16 @@ import {
   type Comparison,
   type Difference,
   type ReconciliationView,
-  type CustomerCase,
+  type OrderCase,
 } from "../report/reconciliation/case.ts";
 import { asOf } from "./audit.ts";
-import { customerCase, shownOf, standingNumbers } from "./customer-case.ts";
+import { customerCase, fixedRows } from "./customer-case.ts";
 import type { ReadOnlyLedger } from "./read-only-ledger.ts";
 import { stored } from "../ledger/database/damage.ts";
 import type { KeptOrder } from "../engine/model/desired.ts";
 import type { OrderSides } from "../report/order-tree.ts";
 import { orderRows } from "../report/reconciliation/compare-orders.ts";
-import { stepsOfOrder, placedOrderOf, renewedNumbers } from "./placed-orders.ts";
-import { orderCaseOf, type FixedNumber } from "./order-cases.ts";
+import { isSameKey } from "../engine/model/state-part.ts";
 
 interface DifferencesOfCustomer {
   customer: RecordKey;
@@ -113,8 +112,7 @@ const mostThings = 2_000;
  * too large for a page.
  */
 export async function orderSides(ledger: ReadOnlyLedger, key: RecordKey): Promise<OrderSides | "tooLarge" | undefined> {
-  const { db } = ledger;
-  const row = await db
+  const row = await ledger.db
     .selectFrom("record as r")
     .innerJoin("record_version as v", (join) =>
       join
@@ -123,8 +121,7 @@ export async function orderSides(ledger: ReadOnlyLedger, key: RecordKey): Promis
         .onRef("v.id", "=", "r.id")
         .onRef("v.version", "=", "r.version"),
     )
-    .select(["r.stream", "r.namespace", "r.id", "r.state", "r.deferred_code", "r.deferred_reason"])
-    .select(["r.customer_namespace", "r.customer_id", "v.body", "v.date_zones"])
+    .select(["r.customer_namespace", "r.customer_id", "v.body"])
     .where("r.stream", "=", "orders")
     .where("r.namespace", "=", key.namespace)
     .where("r.id", "=", key.id)
@@ -132,23 +129,21 @@ export async function orderSides(ledger: ReadOnlyLedger, key: RecordKey): Promis
   if (row === undefined) return undefined;
   const { instances } = stored<KeptOrder>(row.body);
   const customer = { namespace: row.customer_namespace, id: row.customer_id };
-  const numbers = await numbersOf(ledger, key);
-  if (instances.length + numbers.length > mostThings) return "tooLarge";
-  const known = await placedOrderOf(ledger, customer, key);
-  const steps = known === undefined ? undefined : stepsOfOrder(ledger, customer, key);
-  const byInstance = Map.groupBy(numbers, (one) => JSON.stringify([key.namespace, key.id, one.instance_id]));
-  const order = orderCaseOf({ ...row, away: 0 }, customer, { known, steps, numbers: byInstance });
-  const assetOf = new Map(
-    numbers.flatMap(({ wire_number: number, instance_id: id }) => (number === null ? [] : [[number, id ?? ""]])),
+  const numbers = fixedRows(ledger, customer).filter(
+    (one) => one.namespace === key.namespace && one.order_id === key.id,
   );
-  const item = await caseOf(ledger, customer, [...assetOf.keys()]);
-  const own = new Set(order.numbers);
-  const rows = orderRows({ ...item, orders: [order] }, { visibleTypes: await visibleTypes(ledger, item), asOf: null });
+  if (instances.length + numbers.length > mostThings) return "tooLarge";
+  const item = customerCase(ledger, customer);
+  const orders = item.orders.filter((one) => isSameKey(one.key, key));
+  const rows = orderRows({ ...item, orders }, { visibleTypes: await visibleTypes(ledger, orders), asOf: null });
+  const own = new Set(orders.flatMap((order) => order.numbers));
   return {
     things: thingsOf(instances),
     // Another order may also have bought something under this asset.
     rows: rows.filter(({ inCrm, sent, channelOrderId }) => inCrm || sent || own.has(channelOrderId ?? "")),
-    assetOf,
+    assetOf: new Map(
+      numbers.flatMap(({ wire_number: number, instance_id: id }) => (number === null ? [] : [[number, id ?? ""]])),
+    ),
   };
 }
 
@@ -163,72 +158,15 @@ function thingsOf(instances: KeptOrder["instances"]): OrderSides["things"] {
   });
 }
 
-async function numbersOf(ledger: ReadOnlyLedger, key: RecordKey): Promise<FixedNumber[]> {
-  const fixed = await standingNumbers(ledger)
-    .where("n.namespace", "=", key.namespace)
-    .where("n.order_id", "=", key.id)
-    .limit(mostThings + 1)
-    .execute();
-  const renewed = await renewedNumbers(ledger, key);
-  return [
-    ...fixed,
-    ...renewed
-      .filter(({ endedAt }) => endedAt === null)
-      .map(({ number, slot, instanceId }) => ({
-        wire_number: number,
-        unit: slot,
-        namespace: key.namespace,
-        order_id: key.id,
-        instance_id: instanceId,
-      })),
-  ];
-}
-
-async function caseOf(
-  { db }: ReadOnlyLedger,
-  customer: RecordKey,
-  numbers: readonly string[],
-): Promise<Omit<CustomerCase, "orders">> {
-  const [read] = await db
-    .selectFrom("observation_read")
-    .select(["seen_at", "complete", "shown_at"])
-    .where("customer_namespace", "=", customer.namespace)
-    .where("customer_id", "=", customer.id)
-    .execute();
-  const wanted = JSON.stringify(numbers);
-  const { rows } = await sql<{ kind: string; subject: string; seen_at: string; body: string }>`
-    select o.kind, o.subject, o.seen_at, o.body from json_each(${wanted}) n cross join observation o
-      on o.customer_namespace = ${customer.namespace} and o.customer_id = ${customer.id} and o.kind = 'asset'
-        and o.subject = n.value and o.to_at is null
-    union all
-    select o.kind, o.subject, o.seen_at, o.body from json_each(${wanted}) n
-      cross join json_each('["product","package"]') k cross join observation o
-      on o.customer_namespace = ${customer.namespace} and o.customer_id = ${customer.id} and o.kind = k.value
-        and o.subject >= n.value || '/' and o.subject < n.value || '0' and o.to_at is null`.execute(db);
-  return {
-    key: customer,
-    crm: null,
-    link: null,
-    read: read === undefined ? null : { seenAt: read.seen_at, complete: read.complete === 1 },
-    staff: [],
-    assignments: [],
-    freed: new Map(),
-    deleted: [],
-    shown: shownOf(rows, read?.shown_at ?? ""),
-    unusable: [],
-  };
-}
-
-/** Licence types shown under this order, and types whose observations were thinned. */
-async function visibleTypes(
-  { db }: ReadOnlyLedger,
-  { shown }: Pick<CustomerCase, "shown">,
-): Promise<ReadonlySet<string>> {
-  const ended = await db
-    .selectFrom("shown_licence_type")
-    .select("license_type")
-    .where("shown_by", "=", "product")
-    .execute();
-  const here = [...shown.products.values()].map(({ body }) => body["licenseType"]);
-  return new Set([...ended.map((one) => one.license_type), ...here.filter((type) => typeof type === "string")]);
+/** The licence types of an order that the platform has shown, of any customer. */
+async function visibleTypes({ db }: ReadOnlyLedger, orders: readonly OrderCase[]): Promise<ReadonlySet<string>> {
+  const sides = orders.flatMap(({ products, packages }) => [products, packages]);
+  const items = sides.flatMap(({ wanted, placed, sent }) => [...wanted, ...placed, ...sent]);
+  const types = JSON.stringify([...new Set(items.map(({ licenseType }) => licenseType))]);
+  const { rows } = await sql<{ type: string }>`select t.value as type from json_each(${types}) t
+    where exists (select 1 from shown_licence_type s where s.shown_by = 'product' and s.license_type = t.value)
+      or exists (select 1 from observation o where o.kind = 'product' and o.body ->> '$.licenseType' = t.value)`.execute(
+    db,
+  );
+  return new Set(rows.map(({ type }) => type));
 }

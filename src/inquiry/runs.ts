@@ -49,15 +49,20 @@ export function readFacts(row: SourceReadTable): ReadFacts {
   };
 }
 
+async function runById({ db }: ReadOnlyLedger, id: string): Promise<RunFacts | undefined> {
+  const row = await db.selectFrom("run").selectAll().where("id", "=", id).executeTakeFirst();
+  return row && runFromRow(row);
+}
+
+async function readsOfRun({ db }: ReadOnlyLedger, run: string, most?: number): Promise<ReadFacts[]> {
+  let query = db.selectFrom("source_read").selectAll().where("run_id", "=", run).orderBy("number");
+  if (most !== undefined) query = query.limit(most);
+  return (await query.execute()).map(readFacts);
+}
+
 export async function runStory(ledger: ReadOnlyLedger, id: string): Promise<RunStory | undefined> {
-  const row = await ledger.db.selectFrom("run").selectAll().where("id", "=", id).executeTakeFirst();
-  if (row === undefined) return undefined;
-  const reads = await ledger.db
-    .selectFrom("source_read")
-    .selectAll()
-    .where("run_id", "=", id)
-    .orderBy("number")
-    .execute();
+  const run = await runById(ledger, id);
+  if (run === undefined) return undefined;
   const operations = await ledger.db
     .selectFrom("operation")
     .select(["kind", "state", sql<number>`count(*)`.as("count")])
@@ -83,7 +88,7 @@ export async function runStory(ledger: ReadOnlyLedger, id: string): Promise<RunS
     .orderBy("stream")
     .orderBy("outcome")
     .execute();
-  return { run: runFromRow(row), reads: reads.map(readFacts), operations, records };
+  return { run, reads: await readsOfRun(ledger, id), operations, records };
 }
 
 export async function notAttempted(ledger: ReadOnlyLedger, run: string): Promise<NotAttempted[]> {
@@ -185,24 +190,17 @@ const columns = [
 
 /** A run, its reads, and states of its newest operations; bounded for runs of any size. */
 export async function runGlance(ledger: ReadOnlyLedger, id: string): Promise<RunGlance | undefined> {
-  const { db } = ledger;
-  const row = await db.selectFrom("run").selectAll().where("id", "=", id).executeTakeFirst();
-  if (row === undefined) return undefined;
-  const reads = await db
-    .selectFrom("source_read")
-    .selectAll()
-    .where("run_id", "=", id)
-    .orderBy("number")
-    .limit(mostReads)
-    .execute();
-  const operations = await db
+  const run = await runById(ledger, id);
+  if (run === undefined) return undefined;
+  const operations = await ledger.db
     .selectFrom(newest(ledger, id, mostCounted + 1).as("newest"))
     .select(["state", sql<number>`count(*)`.as("count")])
     .groupBy("state")
     .orderBy("state")
     .execute();
   const counted = operations.reduce((sum, { count }) => sum + count, 0);
-  return { run: runFromRow(row), reads: reads.map(readFacts), operations, counted, more: counted > mostCounted };
+  const reads = await readsOfRun(ledger, id, mostReads);
+  return { run, reads, operations, counted, more: counted > mostCounted };
 }
 
 export async function runOperations(

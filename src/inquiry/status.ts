@@ -17,7 +17,6 @@ import { openStates, operations, waitingStates } from "./operations.ts";
 import { spelled, type ReadOnlyLedger } from "./read-only-ledger.ts";
 import { isRequestOf, requestKindOf } from "../engine/model/requests.ts";
 import { cutReads, lastReads, readFacts } from "./runs.ts";
-import type { SourceReadTable } from "../ledger/records/tables.ts";
 import { pauseKey, pauseOn } from "../ledger/pause.ts";
 import { assumptions } from "../contract/assumptions.ts";
 import { evidenceOf } from "../ledger/state/assumptions-met.ts";
@@ -43,6 +42,7 @@ export async function status(ledger: ReadOnlyLedger): Promise<StatusFacts> {
     .where("state", "=", sql.lit("running"))
     .orderBy("started_at")
     .execute();
+  const reads = await lastReads(ledger);
   const erased = await db.selectFrom("meta").select("value").where("key", "=", bytesLeft).executeTakeFirst();
   return {
     path: ledger.path,
@@ -52,9 +52,9 @@ export async function status(ledger: ReadOnlyLedger): Promise<StatusFacts> {
     running: running.map(runFromRow),
     lastRuns: lastRuns.map(runFromRow),
     slots: await lastFireTimes(ledger),
-    reads: await lastReads(ledger),
+    reads,
     cutReads: await cutReads(ledger),
-    absence: await absence(ledger),
+    absence: await absence(ledger, reads),
     holds: [
       ...(await holds(ledger, { states: standingQuestions })),
       ...(await holds(ledger, { states: ["rejected"] })),
@@ -203,8 +203,7 @@ async function totals({ db }: ReadOnlyLedger): Promise<Pick<StatusFacts, "pool" 
   };
 }
 
-async function absence(ledger: ReadOnlyLedger): Promise<AbsenceFacts[]> {
-  const { db } = ledger;
+async function absence({ db }: ReadOnlyLedger, reads: StatusFacts["reads"]): Promise<AbsenceFacts[]> {
   const streams = await db.selectFrom("source_stream").select(["source", "stream"]).execute();
   const missing = await db
     .selectFrom("record")
@@ -213,25 +212,25 @@ async function absence(ledger: ReadOnlyLedger): Promise<AbsenceFacts[]> {
     .groupBy(["source", "stream"])
     .execute();
   const facts: AbsenceFacts[] = [];
-  for (const { source, stream } of streams) {
-    const newest = async (wholeOfRun: boolean): Promise<SourceReadTable | undefined> => {
-      let query = db.selectFrom("source_read").selectAll().where("source", "=", source).where("stream", "=", stream);
-      if (wholeOfRun) query = query.where(sql<boolean>`complete = 1 and whole = 1`).where(sql<boolean>`${ofRun}`);
-      return await query.orderBy("number", "desc").limit(1).executeTakeFirst();
-    };
-    const last = await newest(false);
-    const whole = await newest(true);
-    const found = missing.find((row) => row.source === source && row.stream === stream);
+  for (const of of streams) {
+    const isSame = (row: typeof of): boolean => row.source === of.source && row.stream === of.stream;
+    const whole = await db
+      .selectFrom("source_read")
+      .selectAll()
+      .where("source", "=", of.source)
+      .where("stream", "=", of.stream)
+      .where(sql<boolean>`complete = 1 and whole = 1`)
+      .where(sql<boolean>`${ofRun}`)
+      .orderBy("number", "desc")
+      .limit(1)
+      .executeTakeFirst();
+    const { count = 0, since = null } = missing.find(isSame) ?? {};
     facts.push({
-      source,
-      stream,
-      ...judgementOf(
-        last === undefined ? undefined : readFacts(last),
-        whole === undefined ? undefined : readFacts(whole),
-      ),
+      ...of,
+      ...judgementOf(reads.find(isSame), whole && readFacts(whole)),
       lastWhole: whole?.finished_at ?? null,
-      missing: found?.count ?? 0,
-      since: found?.since ?? null,
+      missing: count,
+      since,
     });
   }
   return facts;

@@ -1,5 +1,5 @@
 import { sql } from "kysely";
-import { isJsonObject, type Json, type JsonObject } from "../base/canonical-json.ts";
+import { isJsonObject, type Json } from "../base/canonical-json.ts";
 import { endpoints } from "../contract/endpoints.ts";
 import { formatKey, subjectOf } from "../crm/keys.ts";
 import type { RecordKey } from "../crm/model.ts";
@@ -17,6 +17,7 @@ import { leftToPeopleBeside } from "../ledger/private/places.ts";
 import { isPrivateMarker, passwordRefsBegin } from "../engine/model/references.ts";
 import { subjectOf as rowSubject } from "../report/reconciliation/case.ts";
 import type { SubjectFacts } from "../report/subject.ts";
+import { recordOf } from "./find.ts";
 import type { ReadOnlyLedger } from "./read-only-ledger.ts";
 
 type SubjectStream = "staff" | "customers";
@@ -36,7 +37,13 @@ export async function subject(ledger: ReadOnlyLedger, stream: SubjectStream, key
   const mentions = mentionsOf(ledger, versions).filter(({ ref }) => !own.includes(ref));
   return {
     subject: subjectOf(stream, key),
-    record,
+    record: record && {
+      source: record.source,
+      state: record.state,
+      customer: record.customer,
+      firstSeen: record.firstSeen,
+      changedAt: record.changedAt,
+    },
     versions,
     quarantine: quarantined,
     mentions,
@@ -74,23 +81,6 @@ function repeatedOf(
   return ledger.reading((database) => repeatedIn(database, each, texts));
 }
 
-async function recordOf(
-  { db }: ReadOnlyLedger,
-  stream: SubjectStream,
-  key: RecordKey,
-): Promise<SubjectFacts["record"]> {
-  const row = await db
-    .selectFrom("record")
-    .select(["source", "state", "customer_namespace", "customer_id", "first_seen", "changed_at"])
-    .where("stream", "=", stream)
-    .where("namespace", "=", key.namespace)
-    .where("id", "=", key.id)
-    .executeTakeFirst();
-  if (row === undefined) return null;
-  const customer = { namespace: row.customer_namespace, id: row.customer_id };
-  return { source: row.source, state: row.state, customer, firstSeen: row.first_seen, changedAt: row.changed_at };
-}
-
 async function versionsOf(
   { db }: ReadOnlyLedger,
   stream: SubjectStream,
@@ -113,15 +103,10 @@ async function versionsOf(
     to,
     source,
     place,
-    values: body === null ? {} : valuesOf(body),
+    values: body === null ? {} : stored<Record<string, Json>>(body, "private_value"),
     erasedAt: body === null ? wipedAt : null,
     raw,
   }));
-}
-
-function valuesOf(body: string): Record<string, Json> {
-  const values = stored<JsonObject>(body, "private_value");
-  return Object.fromEntries(Object.entries(values).map(([name, value]) => [name, value ?? null]));
 }
 
 async function quarantineOf(
@@ -129,22 +114,17 @@ async function quarantineOf(
   stream: SubjectStream,
   key: RecordKey,
 ): Promise<SubjectFacts["quarantine"]> {
-  const rows = await db
+  return await db
     .selectFrom("quarantine as q")
     .leftJoin("private_value as p", (join) => join.onRef("p.ref", "=", "q.raw_ref").on("p.version", "=", 1))
-    .select(["q.id", "q.source", "q.place", "q.field", "q.code", "q.first_seen", "q.resolved_at", "p.body"])
+    .select(["q.id", "q.source", "q.place", "q.field", "q.code", "q.first_seen as firstSeen"])
+    .select(["q.resolved_at as resolvedAt", "p.body as raw"])
     .where("q.stream", "=", stream)
     .where("q.namespace", "=", key.namespace)
     .where("q.record_id", "=", key.id)
     .orderBy("q.first_seen")
     .orderBy("q.id")
     .execute();
-  return rows.map(({ first_seen: firstSeen, resolved_at: resolvedAt, body: raw, ...row }) => ({
-    ...row,
-    firstSeen,
-    resolvedAt,
-    raw,
-  }));
 }
 
 async function operationsOf(

@@ -221,8 +221,9 @@ function shownHeading(facts: ExplainFacts, now: string): string {
 }
 
 function shownLines(facts: ExplainFacts, now: string): string[] {
-  if (facts.observations.length === 0) return facts.observationRead === null ? [] : ["nothing of this record"];
-  const shown = facts.observations.map((item) =>
+  const present = facts.observations.filter(({ to }) => to === null);
+  if (present.length === 0) return facts.observationRead === null ? [] : ["nothing of this record"];
+  const shown = present.map((item) =>
     printable(`${item.kind} ${item.subject}: ${shownText(item.body)} (${ageOf(item.seenAt, now)} ago)`),
   );
   if (shown.length < mostObservations) return shown;

@@ -12,108 +12,106 @@ interface Verdict {
   next: string[];
 }
 
+/** Why something waits or needs somebody, and the next step; each only where there is one. */
+type Obstacle = readonly [why: string | undefined, next?: string];
+
 /** Says what happened to a record, or why nothing did. The first obstacle comes first. */
 export function verdictOf(facts: ExplainFacts, view: View = plainView): Verdict {
-  const because: string[] = [];
-  const next: string[] = [];
+  const { record } = facts;
   const name = recordName(facts.stream, facts.key);
   const waiting = facts.quarantine.filter((row) => row.state !== "resolved");
-  const { record } = facts;
-
-  if (record === null && waiting.length === 0) {
-    for (const item of facts.similar) next.push(`${explainCommand(item.stream, item.key)}, if you meant that one`);
-    next.push("crm-sync check tries the sources; the record may not be in them, or its id may be another one");
-    because.push("no reading of a source held a record with this id");
-    explainLeftOut(facts, because, next);
-    const named = facts.dependents.reduce((sum, row) => sum + row.count, 0) + facts.unusable.length;
-    if (named > 0)
-      because.push(`${counted(named, "record")} of the CRM ${named === 1 ? "names" : "name"} it as the customer`);
-    return { headline: `the CRM has not given ${name}`, because, next };
-  }
-  for (const row of waiting) {
-    because.push(`it waits in quarantine since ${instantText(row.firstSeen, view)}: ${row.message} (${row.place})`);
-    next.push(nextForQuarantine(row));
-  }
-  if (record === null) return { headline: `${name} was read and cannot be used`, because, next };
-
-  explainOpen(facts, because, next, view);
-  explainDeferral(facts, record, because, next, view);
-  explainCustomer(facts, because, next);
-  explainReading(facts, record, because, next);
-  explainLeftOut(facts, because, next);
-  if (because.length === 0 && record.pending)
-    because.push("it was ingested and waits for the next run to decide on it");
-  return {
-    headline: headlineOf(facts, record, waiting.length > 0, view),
-    because: unique(because),
-    next: unique(next),
-  };
+  if (record === null && waiting.length === 0) return verdict(`the CRM has not given ${name}`, notGiven(facts));
+  const unusable = waiting.map((row): Obstacle => [
+    `it waits in quarantine since ${instantText(row.firstSeen, view)}: ${row.message} (${row.place})`,
+    nextForQuarantine(row),
+  ]);
+  if (record === null) return verdict(`${name} was read and cannot be used`, unusable);
+  const obstacles = [
+    ...unusable,
+    ...openObstacles(facts, view),
+    ...deferralObstacles(facts, record, view),
+    ...customerObstacles(facts),
+    ...readingObstacles(facts, record),
+    ...leftOutObstacles(facts),
+  ];
+  const isPending = record.pending && obstacles.every(([why]) => why === undefined);
+  if (isPending) obstacles.push(["it was ingested and waits for the next run to decide on it"]);
+  return verdict(headlineOf(facts, record, waiting.length > 0, view), obstacles);
 }
 
-function unique(lines: readonly string[]): string[] {
-  return [...new Set(lines)];
+function verdict(headline: string, obstacles: readonly Obstacle[]): Verdict {
+  const because = new Set(obstacles.flatMap(([why]) => why ?? []));
+  const next = new Set(obstacles.flatMap(([, step]) => step ?? []));
+  return { headline, because: [...because], next: [...next] };
 }
 
-function ownHolds({ stream, operations, customer }: ExplainFacts): readonly HoldFacts[] {
+function notGiven(facts: ExplainFacts): Obstacle[] {
+  const named = facts.dependents.reduce((sum, row) => sum + row.count, 0) + facts.unusable.length;
+  return [
+    ...facts.similar.map(({ stream, key }): Obstacle => [
+      undefined,
+      `${explainCommand(stream, key)}, if you meant that one`,
+    ]),
+    [
+      "no reading of a source held a record with this id",
+      "crm-sync check tries the sources; the record may not be in them, or its id may be another one",
+    ],
+    ...leftOutObstacles(facts),
+    [
+      named === 0
+        ? undefined
+        : `${counted(named, "record")} of the CRM ${named === 1 ? "names" : "name"} it as the customer`,
+    ],
+  ];
+}
+
+/** The holds of a customer, or of the operations of an order or person. */
+export function ownHolds({ stream, operations, customer }: ExplainFacts): readonly HoldFacts[] {
   const own = new Set(operations.newest.map(({ questionId }) => questionId));
   return customer?.holds.filter(({ id }) => stream === "customers" || own.has(id)) ?? [];
 }
 
-function explainOpen(facts: ExplainFacts, because: string[], next: string[], view: View): void {
-  for (const row of facts.customer?.openOperations ?? []) {
-    const what = `${row.endpoint} on ${row.subject} (${row.id}) is ${row.state}`;
-    const why = row.outcomeMessage === null ? "" : `: ${row.outcomeMessage}`;
-    because.push(`${what}${why}; nothing else is sent for this customer until it is settled`);
-    next.push(nextForOperation(row));
-  }
-  for (const hold of ownHolds(facts)) {
-    if (hold.state === "rejected") continue;
-    because.push(`hold ${hold.id} (${hold.state}): ${hold.explanation}`);
-    next.push(nextForHold(hold));
-  }
-  const [last] = facts.operations.newest;
-  if (last?.state === "rejected") {
-    const answer = `${also(" with ", last.outcomeCode)}${also(": ", last.outcomeMessage)}`;
-    because.push(`${last.endpoint} was rejected on ${instantText(last.updatedAt, view)}${answer}`);
-    // The deferral already gives the next step for this rejection.
-    if (facts.record === null || facts.record.deferred === null) next.push(nextForOperation(last));
-  }
+function openObstacles(facts: ExplainFacts, view: View): Obstacle[] {
+  const { customer, operations, record } = facts;
+  const open = customer?.openOperations.map((row): Obstacle => {
+    const what = `${row.endpoint} on ${row.subject} (${row.id}) is ${row.state}${also(": ", row.outcomeMessage)}`;
+    return [`${what}; nothing else is sent for this customer until it is settled`, nextForOperation(row)];
+  });
+  const held = ownHolds(facts).flatMap((hold): Obstacle[] =>
+    hold.state === "rejected" ? [] : [[`hold ${hold.id} (${hold.state}): ${hold.explanation}`, nextForHold(hold)]],
+  );
+  const [last] = operations.newest;
+  if (last?.state !== "rejected") return [...(open ?? []), ...held];
+  const answer = `${also(" with ", last.outcomeCode)}${also(": ", last.outcomeMessage)}`;
+  const why = `${last.endpoint} was rejected on ${instantText(last.updatedAt, view)}${answer}`;
+  // The deferral already gives the next step for this rejection.
+  const isDeferred = record !== null && record.deferred !== null;
+  return [...(open ?? []), ...held, isDeferred ? [why] : [why, nextForOperation(last)]];
 }
 
-function explainDeferral(
-  facts: ExplainFacts,
-  record: RecordFacts,
-  because: string[],
-  next: string[],
-  view: View,
-): void {
-  if (record.deferred === null) return;
+function deferralObstacles(facts: ExplainFacts, record: RecordFacts, view: View): Obstacle[] {
+  if (record.deferred === null) return [];
   const { code, reason, since } = record.deferred;
-  if (code === "operation.open" && facts.customer !== null && facts.customer.openOperations.length === 0) {
-    because.push(operationSettled);
-    next.push(nextForDeferral("run.stopped"));
-    return;
-  }
-  because.push(`it waits since ${instantText(since, view)}: ${reason} (${code})`);
-  if (code === "operation.open" && (facts.customer?.openOperations.length ?? 0) > 0) return;
+  const open = facts.customer?.openOperations.length;
+  if (code === "operation.open" && open === 0) return [[operationSettled, nextForDeferral("run.stopped")]];
+  const why = `it waits since ${instantText(since, view)}: ${reason} (${code})`;
   const holds = ownHolds(facts);
-  const ids = (state: string): string[] => holds.filter((hold) => hold.state === state).map(({ id }) => id);
-  // The hold above already gives the next step.
-  if (code === "order.moving" && ids("open").length > 0) return;
-  const rejected = ids("rejected");
+  const isHeld = code === "order.moving" && holds.some(({ state }) => state === "open");
+  // The open operation or the hold above already gives the next step.
+  if (isHeld || (code === "operation.open" && open !== undefined)) return [[why]];
+  const rejected = holds.flatMap(({ id, state }) => (state === "rejected" ? [id] : []));
   const cause = code === "order.moving" && rejected.length > 0 ? "hold.rejected" : code;
   const about = { customer: record.customer, record: { stream: facts.stream, key: facts.key }, reason };
-  next.push(nextForDeferral(cause, { ...about, holds: rejected }));
+  return [[why, nextForDeferral(cause, { ...about, holds: rejected })]];
 }
 
 /** A record that `skip` leaves out keeps its last form. It is neither absent nor in quarantine. */
-function explainLeftOut({ leftOut, stream, key, record }: ExplainFacts, because: string[], next: string[]): void {
-  for (const { source, count } of leftOut) {
-    const many = counted(count, "record");
-    const stays = record === null ? "" : ", and what is left out stays as it was last";
-    because.push(`the last reading of ${source}/${stream} left ${many} out by its skip, maybe this one${stays}`);
-    next.push(`crm-sync map ${source} ${stream} --record ${key.id} shows whether it is left out`);
-  }
+function leftOutObstacles({ leftOut, stream, key, record }: ExplainFacts): Obstacle[] {
+  const stays = record === null ? "" : ", and what is left out stays as it was last";
+  return leftOut.map(({ source, count }) => [
+    `the last reading of ${source}/${stream} left ${counted(count, "record")} out by its skip, maybe this one${stays}`,
+    `crm-sync map ${source} ${stream} --record ${key.id} shows whether it is left out`,
+  ]);
 }
 
 /** A list is cut at 20 rows. */
@@ -122,56 +120,52 @@ function atLeast(listed: number): string {
 }
 
 /** A problem of the customer also stops its orders and staff. */
-function explainCustomer(facts: ExplainFacts, because: string[], next: string[]): void {
-  const { customer } = facts;
-  if (customer === null || facts.stream === "customers") {
-    const unusable = facts.unusable.length;
-    if (unusable > 0) {
-      const many = `${atLeast(unusable)}${counted(unusable, "record")} of this customer`;
-      because.push(`${many} cannot be used and ${unusable === 1 ? "waits" : "wait"} in quarantine (listed below)`);
-      next.push(nextForQuarantine(unusable === 1 ? facts.unusable[0] : undefined));
-    }
-    const waiting = facts.waiting.filter((item) => item.state !== "quarantined").length;
-    if (waiting > 0) {
-      const many = counted(waiting, "order or staff record", "orders and staff records");
-      because.push(`${atLeast(waiting)}${many} of this customer ${waiting === 1 ? "waits" : "wait"} (listed below)`);
-    }
-    return;
+function customerObstacles({ stream, customer, unusable, waiting: listed }: ExplainFacts): Obstacle[] {
+  if (customer === null || stream === "customers") {
+    const bad = unusable.length;
+    const waiting = listed.filter((item) => item.state !== "quarantined").length;
+    const badOnes = `${atLeast(bad)}${counted(bad, "record")} of this customer cannot be used`;
+    const waitingOnes = `${atLeast(listed.length)}${counted(waiting, "order or staff record", "orders and staff records")}`;
+    return [
+      bad === 0
+        ? [undefined]
+        : [
+            `${badOnes} and ${bad === 1 ? "waits" : "wait"} in quarantine (listed below)`,
+            nextForQuarantine(bad === 1 ? unusable[0] : undefined),
+          ],
+      [
+        waiting === 0
+          ? undefined
+          : `${waitingOnes} of this customer ${waiting === 1 ? "waits" : "wait"} (listed below)`,
+      ],
+    ];
   }
-  if (customer.record === null) {
-    const name = recordName("customers", customer.key);
-    const { ownQuarantine: row } = customer;
-    if (row !== null) {
-      because.push(`its ${name} was read and waits in quarantine: ${row.message} (${row.place})`);
-      next.push(nextForQuarantine(row));
-    } else {
-      because.push(`its ${name} has not come from the CRM: no reading of a source held it`);
-      next.push("check that the source of the customers has this customer: crm-sync check");
-    }
-  } else if (customer.record.state !== "current") {
-    because.push(`its ${recordName("customers", customer.key)} is ${customer.record.state}`);
-    next.push(explainCommand("customers", customer.key));
-  } else if (customer.record.deferred !== null) {
-    because.push(`its ${recordName("customers", customer.key)} waits: ${customer.record.deferred.reason}`);
-    next.push(explainCommand("customers", customer.key));
-  }
+  const { record, ownQuarantine: row } = customer;
+  const name = `its ${recordName("customers", customer.key)}`;
+  const explained = explainCommand("customers", customer.key);
+  if (record !== null && record.state !== "current") return [[`${name} is ${record.state}`, explained]];
+  if (record !== null) return record.deferred === null ? [] : [[`${name} waits: ${record.deferred.reason}`, explained]];
+  if (row !== null)
+    return [[`${name} was read and waits in quarantine: ${row.message} (${row.place})`, nextForQuarantine(row)]];
+  return [
+    [
+      `${name} has not come from the CRM: no reading of a source held it`,
+      "check that the source of the customers has this customer: crm-sync check",
+    ],
+  ];
 }
 
-function explainReading(facts: ExplainFacts, record: RecordFacts, because: string[], next: string[]): void {
-  if (record.state === "absent") {
-    because.push(
-      `it is gone from the source ${record.source}: ${counted(record.missed, "complete reading")} in a row lacked it`,
-    );
-  } else if (record.missed > 0) {
-    const reads = `${counted(record.missed, "complete reading")} of ${record.source}`;
-    because.push(`the last ${reads} lacked it; it counts as gone only after more of them`);
-  }
-  const { read } = facts;
-  if (read !== null && read.finishedAt !== null && (!read.complete || read.problem !== null)) {
-    const how = `was not complete${also(": ", read.problem)}`;
-    because.push(`the last reading of ${read.source} ${how}; a change after it is not known here`);
-    next.push(whenSourceDown);
-  }
+function readingObstacles({ read }: ExplainFacts, { state, source, missed }: RecordFacts): Obstacle[] {
+  const reads = counted(missed, "complete reading");
+  const lacked =
+    state === "absent"
+      ? `it is gone from the source ${source}: ${reads} in a row lacked it`
+      : missed > 0
+        ? `the last ${reads} of ${source} lacked it; it counts as gone only after more of them`
+        : undefined;
+  if (read === null || read.finishedAt === null || (read.complete && read.problem === null)) return [[lacked]];
+  const how = `was not complete${also(": ", read.problem)}`;
+  return [[lacked], [`the last reading of ${read.source} ${how}; a change after it is not known here`, whenSourceDown]];
 }
 
 function headlineOf(facts: ExplainFacts, record: RecordFacts, quarantined: boolean, view: View): string {
@@ -255,7 +249,9 @@ export function sinceWhen(facts: ExplainFacts): string | null {
     ...facts.quarantine.filter(({ state }) => state !== "resolved").map(({ firstSeen }) => firstSeen),
     ...(record?.deferred === null || record === null ? [] : [record.deferred.since]),
     ...(customer?.openOperations ?? []).map(({ createdAt }) => createdAt),
-    ...(customer?.holds ?? []).filter(({ state }) => state === "open").map(({ createdAt }) => createdAt),
+    ...ownHolds(facts)
+      .filter(({ state }) => state === "open")
+      .map(({ createdAt }) => createdAt),
     ...facts.unusable.map(({ firstSeen }) => firstSeen),
   ].sort();
   if (stops[0] !== undefined) return stops[0];

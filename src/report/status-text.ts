@@ -51,7 +51,7 @@ function itemLine({ what, why = "", since, owner, tone }: Waiting, now: string, 
   return `${painted(colourOf[tone], signs[tone], view)} ${printable(what)} (${ageOf(since, now)}, ${owner})${because}`;
 }
 
-function cutReadLines({ cutReads = [] }: StatusFacts, now: string): string[] {
+function cutReadLines({ cutReads }: StatusFacts, now: string): string[] {
   return cutReads.map(
     ({ source, stream, rows, beganAt, reachedAt }) =>
       `${printable(source)}, ${stream}: ${counted(rows, "row")} so far, begun ${ageOf(beganAt, now)} ago, the last ` +
@@ -67,7 +67,7 @@ function detailLines(facts: StatusFacts, now: string, view: View): Lines {
       ? "audit     no entries yet"
       : `audit     ${counted(facts.audit.sequence, "entry", "entries")}, head ${facts.audit.hash}`,
   );
-  for (const { place, sequence, keptAt } of facts.headPlaces ?? [])
+  for (const { place, sequence, keptAt } of facts.headPlaces)
     if (sequence !== null && keptAt !== null)
       lines.push(`heads     ${place} has that of entry ${sequence} (${ageOf(keptAt, now)})`);
   const { enterprises, orders, removed, staff, assignments } = facts.known;
@@ -78,7 +78,7 @@ function detailLines(facts: StatusFacts, now: string, view: View): Lines {
   for (const line of takenLines(facts.taken ?? [])) lines.push(line);
   lines.push(verifiedLine(facts, now));
   if (facts.differences.length > 0) lines.push(differsLine(facts, now));
-  if ((facts.byHand ?? []).length > 0) lines.push(byHandLine(facts.byHand ?? [], now));
+  if (facts.byHand.length > 0) lines.push(byHandLine(facts.byHand, now));
   for (const line of openCircuitLines(facts, now, view)) lines.push(line);
   for (const run of facts.running) {
     const since = instantText(run.startedAt, view);
@@ -128,7 +128,7 @@ function differsLine({ differences }: StatusFacts, now: string): string {
   return `differs   ${parts.join(", ")}: crm-sync report reconciliation has each of them`;
 }
 
-function byHandLine(byHand: NonNullable<StatusFacts["byHand"]>, now: string): string {
+function byHandLine(byHand: StatusFacts["byHand"], now: string): string {
   const parts = byHand.map(({ stream, count, oldest }) => `${count} in ${stream} (${ageOf(oldest, now)})`);
   const what = `unproven  a person said it is done, not read back yet: ${parts.join(", ")}`;
   return `${what}; crm-sync report exceptions names each`;

@@ -24,7 +24,7 @@ export interface StatusFacts {
   slots: { job: string; lastSlot: string; firedAt: string }[];
   reads: ReadFacts[];
   /** Reads in progress, and interrupted reads. */
-  cutReads?: CutReadFacts[];
+  cutReads: CutReadFacts[];
   absence: AbsenceFacts[];
   holds: HoldFacts[];
   operations: { state: string; count: number }[];
@@ -45,9 +45,9 @@ export interface StatusFacts {
   openCircuits: { service: string; since: string; reason: string; probeAt: string }[];
   notices: { key: string; since: string; summary: string }[];
   /** Records that a person reported as done manually, not read back yet. `oldest`: time of the first report. */
-  byHand?: { stream: Stream; count: number; oldest: string }[];
-  headPlaces?: HeadPlaceFacts[];
-  deliveries?: DeliveryFacts[];
+  byHand: { stream: Stream; count: number; oldest: string }[];
+  headPlaces: HeadPlaceFacts[];
+  deliveries: DeliveryFacts[];
   /** The customer or person (as in the audit log) whose erased bytes may still be in the ledger file. */
   erasedBytesOf?: string;
   taken?: TakenFacts[];

@@ -51,9 +51,7 @@ export function timeLineOf(facts: ExplainFacts, named: ReadonlyMap<string, strin
     ...facts.observations.map(observationEntry),
     ...facts.audit.newest.toReversed().flatMap(decisionEntry),
   ];
-  const ordered = entries.map((entry, index) => ({ entry, index }));
-  ordered.sort((one, other) => compared(other.entry.at, one.entry.at) || other.index - one.index);
-  return ordered.map(({ entry }) => entry);
+  return entries.toSorted((one, other) => compared(one.at, other.at)).toReversed();
 }
 
 function compared(one: string, other: string): number {
@@ -107,15 +105,9 @@ function quarantineEntries({ quarantine }: ExplainFacts): TimeLineEntry[] {
 }
 
 function deferralEntries({ record }: ExplainFacts): TimeLineEntry[] {
-  if (record === null) return [];
-  const entries: TimeLineEntry[] = [];
-  if (record.deferred !== null)
-    entries.push(
-      entry(record.deferred.since, "sent", `waits: ${record.deferred.reason} (${record.deferred.code})`, {
-        mood: "wait",
-      }),
-    );
-  return entries;
+  if (record === null || record.deferred === null) return [];
+  const { since, reason, code } = record.deferred;
+  return [entry(since, "sent", `waits: ${reason} (${code})`, { mood: "wait" })];
 }
 
 const moods: Readonly<Record<string, TimeLineEntry["mood"]>> = {

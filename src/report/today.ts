@@ -148,53 +148,47 @@ function openCircuits(facts: StatusFacts): Waiting[] {
   }));
 }
 
-function untold({ deliveries = [], headPlaces = [], erasedBytesOf }: StatusFacts, now: string): Waiting[] {
-  const items: Waiting[] = [];
-  const add = (what: string, why: string, since: string, cure: string, page: string): void => {
-    items.push({ what, why, since, owner: "configuration", cure, page, tone: "bad" });
+function untold({ deliveries, headPlaces, erasedBytesOf }: StatusFacts, now: string): Waiting[] {
+  const places = [
+    ...deliveries.map(({ kind, name, ...state }) =>
+      kind === "channel"
+        ? {
+            what: `${name} does not deliver alerts`,
+            cure: `crm-sync alerts test ${name}`,
+            page: "/configuration",
+            ...state,
+          }
+        : {
+            what: `the dead man's switch ${name} is not called`,
+            cure: "look at its address",
+            page: "/configuration",
+            ...state,
+          },
+    ),
+    ...headPlaces.map(({ place, ...state }) => {
+      return {
+        what: `${place} does not get the head of the audit log`,
+        cure: "look at the place",
+        page: "/audit",
+        ...state,
+      };
+    }),
+  ];
+  const own = { owner: "configuration", tone: "bad" } as const;
+  const items = places.flatMap(({ what, problem: why, failingSince, cure, page }): Waiting[] =>
+    why === null ? [] : [{ what, why, since: failingSince ?? now, cure, page, ...own }],
+  );
+  if (erasedBytesOf === undefined) return items;
+  const colon = erasedBytesOf.indexOf(":");
+  const option = erasedBytesOf.slice(0, colon) === "customer" ? "customer" : "person";
+  const erased = {
+    what: `bytes of erased values of ${erasedBytesOf} may be left in the ledger file`,
+    why: "an erasure ended before the file was written anew",
+    since: now,
+    cure: `crm-sync audit erase --${option} ${erasedBytesOf.slice(colon + 1)} --reason TEXT`,
+    page: "/audit",
   };
-  for (const { kind, name, problem, failingSince } of deliveries) {
-    if (problem === null) continue;
-    if (kind === "channel")
-      add(
-        `${name} does not deliver alerts`,
-        problem,
-        failingSince ?? now,
-        `crm-sync alerts test ${name}`,
-        "/configuration",
-      );
-    else
-      add(
-        `the dead man's switch ${name} is not called`,
-        problem,
-        failingSince ?? now,
-        "look at its address",
-        "/configuration",
-      );
-  }
-  for (const { place, problem, failingSince } of headPlaces)
-    if (problem !== null)
-      add(
-        `${place} does not get the head of the audit log`,
-        problem,
-        failingSince ?? now,
-        "look at the place",
-        "/audit",
-      );
-  if (erasedBytesOf !== undefined) {
-    const [kind, key] = [
-      erasedBytesOf.slice(0, erasedBytesOf.indexOf(":")),
-      erasedBytesOf.slice(erasedBytesOf.indexOf(":") + 1),
-    ];
-    add(
-      `bytes of erased values of ${erasedBytesOf} may be left in the ledger file`,
-      "an erasure ended before the file was written anew",
-      now,
-      `crm-sync audit erase --${kind === "customer" ? "customer" : "person"} ${key} --reason TEXT`,
-      "/audit",
-    );
-  }
-  return items;
+  return [...items, { ...erased, ...own }];
 }
 
 function requested({ requests }: StatusFacts): Waiting[] {
@@ -305,6 +299,6 @@ function hintsOf({ status, jobs }: TodayFacts): string[] {
     ...(unrun.length === 0 ? [] : [`Not run yet: ${unrun.join(", ")}.`]),
     ...(undone === 0 ? [] : [`${rejectedText(undone)}.`]),
     ...(status.nextRun === 0 ? [] : [`The next run takes up ${counted(status.nextRun, "record")}.`]),
-    ...(status.cutReads ?? []).map(({ source, stream }) => `${source}, ${stream} is read in part.`),
+    ...status.cutReads.map(({ source, stream }) => `${source}, ${stream} is read in part.`),
   ];
 }

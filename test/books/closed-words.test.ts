@@ -5,8 +5,9 @@ import { expect, it } from "vitest";
 import { closeBooks, printBooks } from "../../src/books/books.ts";
 import type { JsonObject } from "../../src/base/canonical-json.ts";
 import { searchedPlaces } from "../../src/ledger/private/places.ts";
+import { stillShown } from "../../src/report/reconciliation/case.ts";
 import { statementKinds } from "../../src/report/statement/shape.ts";
-import { closedVerdict } from "../../src/report/statement/closed-words.ts";
+import { closedDetail, closedVerdict } from "../../src/report/statement/closed-words.ts";
 import { reportSettingsSchema } from "../../src/operate/report-settings.ts";
 import { ask } from "../support/world/asked.ts";
 import type { LedgerWorld } from "../support/world/ledger-world.ts";
@@ -118,6 +119,11 @@ it("what an operation came to is said in the words of the program, and in no oth
     "lost",
   ]);
   expect(closedVerdict(`not sent: ${words}`)).toBeNull();
+});
+
+it("what a call removed and the platform still shows is said, and not left to another command", () => {
+  for (const how of ["with the same person", "as an account that can be used"])
+    for (const detail of stillShown({ seenAt: "", body: {} }, how).details) expect(closedDetail(detail)).toBe(detail);
 });
 
 it(

@@ -196,6 +196,10 @@ const allowed: Record<string, { statement: RegExp; why: string }> = {
     statement: /^select distinct json_extract\(body, '\$\.licenseType'\) as "type" from "observation"/u,
     why: "a person asks for everything",
   },
+  "the page of an order: licence types": {
+    statement: /^select t\.value as type from json_each\(\?\) t where exists/u,
+    why: "a person asks for one order, and it ends at the first that is shown",
+  },
   "report reconciliation: customers": {
     statement: /^select "customer_namespace" as "namespace", "customer_id" as "id" from "record" union/u,
     why: "a person asks for everything",

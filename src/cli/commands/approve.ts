@@ -3,7 +3,7 @@ import { counted, resyncCommand } from "../../report/text.ts";
 import { usage, type ExitCode } from "../../base/errors.ts";
 import { formatKey } from "../../crm/keys.ts";
 import type { RecordKey } from "../../crm/model.ts";
-import { ok, withLedger, type Invocation } from "../command.ts";
+import { withLedger, type Invocation } from "../command.ts";
 import { byWhom, example, withReason, type Register } from "../command-line.ts";
 
 export const addApprove: Register = (program, carryOut) => {
@@ -60,15 +60,15 @@ async function approveCommand(
 }
 
 async function approveOperation(invocation: Invocation, id: string, words: DecisionWords): Promise<ExitCode> {
-  const { output, options } = invocation;
   return await withLedger(invocation, async (application) => {
     const { reason, by } = decisionOf(words);
     const ledger = await application.existingLedger();
     const hold = await ledger.decisions.approveOperation(id, reason, by);
     const customer = formatKey(hold.customer);
-    if (options.json) output.json({ operation: id, hold: hold.id, customer, state: "approved" });
-    else output.line(`operation ${id} of ${customer} is approved; ${carriesOut(hold, "exactly this one")}`);
-    return ok;
+    return {
+      json: { operation: id, hold: hold.id, customer, state: "approved" },
+      text: `operation ${id} of ${customer} is approved; ${carriesOut(hold, "exactly this one")}`,
+    };
   });
 }
 
@@ -79,18 +79,16 @@ function carriesOut({ ofUndo, customer }: { ofUndo: boolean; customer: RecordKey
 }
 
 async function approveRun(invocation: Invocation, run: string, words: DecisionWords): Promise<ExitCode> {
-  const { output, options } = invocation;
   return await withLedger(invocation, async (application) => {
     const { reason, by } = decisionOf(words);
     const ledger = await application.existingLedger();
     const { customers, operations } = await ledger.decisions.approveRun(run, reason, by);
-    if (options.json) output.json({ run, customers, operations, state: "approved" });
-    else {
-      const those = operations === 1 ? "1 operation" : `${operations} operations`;
-      const whose = customers === 1 ? "1 customer" : `${customers} customers`;
-      output.line(`${those} of ${whose} that ${run} held are approved; the next run carries out exactly these`);
-    }
-    return ok;
+    const those = operations === 1 ? "1 operation" : `${operations} operations`;
+    const whose = customers === 1 ? "1 customer" : `${customers} customers`;
+    return {
+      json: { run, customers, operations, state: "approved" },
+      text: `${those} of ${whose} that ${run} held are approved; the next run carries out exactly these`,
+    };
   });
 }
 
@@ -100,33 +98,34 @@ async function holdCommand(
   id: string,
   words: DecisionWords,
 ): Promise<ExitCode> {
-  const { output, options } = invocation;
   return await withLedger(invocation, async (application) => {
     const { reason, by } = decisionOf(words);
     const ledger = await application.existingLedger();
     const hold = await ledger.decisions.decide(id, verdict, reason, by);
+    const { state, sent } = hold;
     const customer = formatKey(hold.customer);
-    if (options.json) output.json({ hold: id, customer, state: hold.state, ...(hold.sent > 0 && { sent: hold.sent }) });
-    else if (verdict === "approve")
-      output.line(`hold ${id} of customer ${customer} is approved; ${carriesOut(hold, "exactly this set")}`);
-    else if (hold.sent > 0)
-      output.line(
-        `hold ${id} of customer ${customer} is rejected, except ${counted(hold.sent, "operation")} sent before`,
-      );
-    else output.line(`hold ${id} of customer ${customer} is rejected; none of its changes is made`);
-    return ok;
+    const became =
+      verdict === "approve"
+        ? `approved; ${carriesOut(hold, "exactly this set")}`
+        : sent > 0
+          ? `rejected, except ${counted(sent, "operation")} sent before`
+          : "rejected; none of its changes is made";
+    return {
+      json: { hold: id, customer, state, ...(sent > 0 && { sent }) },
+      text: `hold ${id} of customer ${customer} is ${became}`,
+    };
   });
 }
 
 async function withdrawCommand(invocation: Invocation, id: string, words: DecisionWords): Promise<ExitCode> {
-  const { output, options } = invocation;
   return await withLedger(invocation, async (application) => {
     const { reason, by } = decisionOf(words);
     const ledger = await application.existingLedger();
     const hold = await ledger.decisions.withdraw(id, reason, by);
     const customer = formatKey(hold.customer);
-    if (options.json) output.json({ hold: id, customer, state: hold.state });
-    else output.line(`the rejection of hold ${id} of customer ${customer} is taken back; it waits for a person again`);
-    return ok;
+    return {
+      json: { hold: id, customer, state: hold.state },
+      text: `the rejection of hold ${id} of customer ${customer} is taken back; it waits for a person again`,
+    };
   });
 }

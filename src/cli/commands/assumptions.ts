@@ -1,9 +1,7 @@
 import { decisionOf, type DecisionWords } from "../words.ts";
-import { toJson } from "../../base/canonical-json.ts";
 import { exitCodes, type ExitCode } from "../../base/errors.ts";
 import { ok, withLedger, withReader, type Invocation } from "../command.ts";
 import { byWhom, example, withReason, type Register } from "../command-line.ts";
-import { viewOf } from "../output.ts";
 
 export const addAssumptions: Register = (program, carryOut) => {
   const assumptions = program
@@ -24,25 +22,26 @@ export const addAssumptions: Register = (program, carryOut) => {
 
 /** Exit code 3 if a row is contradicted. */
 async function assumptionsCommand(invocation: Invocation, letter: boolean): Promise<ExitCode> {
-  const { output, options } = invocation;
   return await withReader(invocation, async (application) => {
     const rows = await (await application.inquiry()).assumptions();
     const { assumptionsText, letterText } = await import("../../report/assumptions.ts");
-    if (options.json) output.json(letter ? { letter: letterText(rows) } : { assumptions: toJson(rows) });
-    else output.line(letter ? letterText(rows) : assumptionsText(rows, viewOf(output, application.config.zone)));
-    return rows.some((row) => row.standing === "contradicted") ? exitCodes.recordsRejected : ok;
+    return {
+      json: letter ? { letter: letterText(rows) } : { assumptions: rows },
+      text: (view) => (letter ? letterText(rows) : assumptionsText(rows, view)),
+      exit: rows.some((row) => row.standing === "contradicted") ? exitCodes.recordsRejected : ok,
+    };
   });
 }
 
 /** The next run sends again what the row stopped. */
 async function acceptCommand(invocation: Invocation, row: string, words: DecisionWords): Promise<ExitCode> {
-  const { output, options } = invocation;
   return await withLedger(invocation, async (application) => {
     const decision = decisionOf(words);
     const { acceptAssumption } = await import("../../requests/decisions.ts");
     await acceptAssumption(application, row, decision);
-    if (options.json) output.json({ row, state: "accepted" });
-    else output.line(`${row} is accepted; the next run sends again what rests on it`);
-    return ok;
+    return {
+      json: { row, state: "accepted" },
+      text: `${row} is accepted; the next run sends again what rests on it`,
+    };
   });
 }

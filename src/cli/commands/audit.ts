@@ -1,6 +1,5 @@
 import { olderCopyCure } from "../../report/next-steps.ts";
 import type { AuditAnswer } from "../../books/audit-record.ts";
-import { toJson } from "../../base/canonical-json.ts";
 import { type ExitCode, exitCodes, usage } from "../../base/errors.ts";
 import { counted, withInstantsToWrite, withLocalInstants } from "../../report/text.ts";
 import { deciderOf, notFound, parseKey } from "../words.ts";
@@ -79,16 +78,16 @@ The file of the ledger is written anew, which takes as long, and as much room, a
 };
 
 async function auditAnswerCommand(invocation: Invocation, id: string, by?: string): Promise<ExitCode> {
-  const { output, options } = invocation;
   return await withLedger(invocation, async (application) => {
     const { askForAnswer } = await import("../../requests/private-shown.ts");
     const inquiry = await application.inquiry();
     const row = await inquiry.operation(id);
     if (row === undefined) throw notFound("operation", id, "`crm-sync explain` names those of a record");
     const text = await askForAnswer(readingOf(application, inquiry), row, deciderOf(by));
-    if (options.json) output.json({ operation: id, answer: text ?? null });
-    else output.line(safeLines(text ?? "no answer was kept, or it was erased"));
-    return ok;
+    return {
+      json: { operation: id, answer: text ?? null },
+      text: safeLines(text ?? "no answer was kept, or it was erased"),
+    };
   });
 }
 
@@ -96,16 +95,20 @@ async function auditVerifyCommand(
   invocation: Invocation,
   { heads = [], within, key = [] }: { heads?: string[]; within: string; key?: string[] },
 ): Promise<ExitCode> {
-  const { output, options } = invocation;
   return await withReader(invocation, async (application) => {
     const { verifyAudit } = await import("../../books/audit-record.ts");
     const answer = await verifyAudit(application, { copies: heads, within, verifiers: key });
-    if (options.json) output.json(toJson({ ...answer, head: answer.head ?? null }));
-    else for (const line of verdictLines(answer)) output.line(withLocalInstants(line, application.config));
-    if (!answer.good) return exitCodes.ledgerRefused;
     // Without a kept head, nobody would notice if the log was cut off.
     const isUnproven = answer.completeness.good === null && answer.entries > 0;
-    return isUnproven || answer.freshness.good === false ? exitCodes.recordsRejected : ok;
+    const isDoubtful = isUnproven || answer.freshness.good === false;
+    return {
+      json: { ...answer, head: answer.head ?? null },
+      text: (view) =>
+        verdictLines(answer)
+          .map((line) => withLocalInstants(line, view))
+          .join("\n"),
+      exit: !answer.good ? exitCodes.ledgerRefused : isDoubtful ? exitCodes.recordsRejected : ok,
+    };
   });
 }
 

@@ -1,6 +1,6 @@
 import { toJson } from "../../base/canonical-json.ts";
 import { type ExitCode, exitCodes, usage } from "../../base/errors.ts";
-import { withLocalInstants } from "../../report/text.ts";
+import { withLocalInstants, type View } from "../../report/text.ts";
 import { ok, withReader, withApplication, type Invocation } from "../command.ts";
 import { example, byWhom, type Register } from "../command-line.ts";
 import { deciderOf } from "../words.ts";
@@ -40,11 +40,15 @@ function keptOf(text: string | undefined): number | undefined {
   throw usage(`--keep takes a whole number above 0, not ${text}`, "--keep 14");
 }
 
+function localLines(lines: readonly string[], view: View): string {
+  return lines.map((line) => withLocalInstants(line, view)).join("\n");
+}
+
 async function backupCommand(
   invocation: Invocation,
   { to, keep }: { to: string; keep?: string | undefined },
 ): Promise<ExitCode> {
-  const { output, options } = invocation;
+  const { output } = invocation;
   return await withReader(invocation, async (application) => {
     const { makeBackup } = await import("../../recovery/backup.ts");
     const { backupLines } = await import("../../report/backup.ts");
@@ -53,21 +57,21 @@ async function backupCommand(
       keep: keptOf(keep),
       progress: (done, total) => output.progress("copying pages", done, total),
     });
-    if (options.json) output.json(toJson({ ...made }));
-    else for (const line of backupLines(made)) output.line(withLocalInstants(line, application.config));
-    return made.clock === undefined ? ok : exitCodes.recordsRejected;
+    const exit = made.clock === undefined ? ok : exitCodes.recordsRejected;
+    return { json: made, text: (view) => localLines(backupLines(made), view), exit };
   });
 }
 
 async function restoreCommand(invocation: Invocation, file: string, verifiers: readonly string[]): Promise<ExitCode> {
-  const { output, options } = invocation;
   return await withReader(invocation, async (application) => {
     const { restoreBackup } = await import("../../recovery/restore.ts");
     const { restoredLines } = await import("../../report/backup.ts");
     const restored = await restoreBackup(application, file, verifiers);
-    if (options.json) output.json(toJson({ ...restored, aside: restored.aside ?? null }));
-    else for (const line of restoredLines(restored)) output.line(withLocalInstants(line, application.config));
-    return restored.gap.kind === "none" ? ok : exitCodes.recordsRejected;
+    return {
+      json: { ...restored, aside: restored.aside ?? null },
+      text: (view) => localLines(restoredLines(restored), view),
+      exit: restored.gap.kind === "none" ? ok : exitCodes.recordsRejected,
+    };
   });
 }
 

@@ -1,12 +1,9 @@
-import { deciderOf, type DecisionWords } from "../words.ts";
-import { requireReason } from "../../requests/reason.ts";
-import { toJson } from "../../base/canonical-json.ts";
+import { decisionOf, type DecisionWords } from "../words.ts";
 import { toInstant } from "../../base/clock.ts";
 import { type ExitCode, exitCodes } from "../../base/errors.ts";
-import { counted, instantText, withLocalInstants } from "../../report/text.ts";
-import { ok, withApplication, withReader, type Invocation } from "../command.ts";
+import { counted, instantText, withLocalInstants, type View } from "../../report/text.ts";
+import { withApplication, withReader, type Invocation } from "../command.ts";
 import { byWhom, example, withReason, type Register } from "../command-line.ts";
-import { viewOf } from "../output.ts";
 
 export const addClock: Register = (program, carryOut) => {
   const clock = program
@@ -29,45 +26,38 @@ says which times are wrong, by how much, and who decided it.`,
 };
 
 async function clockCommand(invocation: Invocation): Promise<ExitCode> {
-  const { output, options } = invocation;
   return await withReader(invocation, async (application) => {
     const { trustedNow } = await import("../../operate/application.ts");
     const { TrustedTime } = await import("../../base/trusted-time.ts");
     const known = await (await application.inquiry()).knownTimes();
     const time = await trustedNow(application);
     const doubt = time instanceof TrustedTime ? undefined : time;
-    if (options.json) {
-      const services = known.kept.map(({ service, time: said }) => ({ service, said: toInstant(said) }));
-      const newest = known.newest === 0 ? null : toInstant(known.newest);
-      output.json(
-        toJson({ trusted: doubt === undefined, now: toInstant(application.clock.now()), services, newest, ...doubt }),
-      );
-    } else if (doubt === undefined) {
-      const view = viewOf(output, application.config.zone);
-      const said = known.kept.map(({ service, time: at }) => `${service} at ${instantText(toInstant(at), view)}`);
-      output.line(`The clock is trusted. It was last compared with ${said.join(" and ")}.`);
-    } else {
-      output.line(withLocalInstants(`The clock is not trusted, as ${doubt.message}.`, application.config));
-      output.line(`  → ${doubt.cure}`);
+    const services = known.kept.map(({ service, time: said }) => ({ service, said: toInstant(said) }));
+    const newest = known.newest === 0 ? null : toInstant(known.newest);
+    const json = { trusted: doubt === undefined, now: toInstant(application.clock.now()), services, newest, ...doubt };
+    if (doubt !== undefined) {
+      const text = (view: View) =>
+        `${withLocalInstants(`The clock is not trusted, as ${doubt.message}.`, view)}\n  → ${doubt.cure}`;
+      return { json, text, exit: exitCodes.recordsRejected };
     }
-    return doubt === undefined ? ok : exitCodes.recordsRejected;
+    const text = (view: View): string => {
+      const said = services.map(({ service, said: at }) => `${service} at ${instantText(at, view)}`);
+      return `The clock is trusted. It was last compared with ${said.join(" and ")}.`;
+    };
+    return { json, text };
   });
 }
 
 async function correctCommand(invocation: Invocation, words: DecisionWords): Promise<ExitCode> {
-  const { output, options } = invocation;
   return await withApplication(invocation, async (application) => {
-    const whose = { by: deciderOf(words.by), reason: requireReason(words.reason) };
     const { correctClock } = await import("../../requests/decisions.ts");
-    const correction = await correctClock(application, whose);
-    const { rows, first, last } = correction;
-    if (options.json) output.json(toJson({ ...correction }));
-    else if (correction.spans.length === 0) output.line("The ledger holds no time that is still to come.");
-    else {
-      output.line(`${counted(rows, "time")} corrected.`);
-      if (first !== null && last !== null)
-        output.line(`Audit entries ${first} to ${last} keep their times; a new entry says by how much they are wrong.`);
-    }
-    return ok;
+    const correction = await correctClock(application, decisionOf(words));
+    const { rows, first, last, spans } = correction;
+    const kept =
+      first === null || last === null
+        ? ""
+        : `\nAudit entries ${first} to ${last} keep their times; a new entry says by how much they are wrong.`;
+    const none = "The ledger holds no time that is still to come.";
+    return { json: correction, text: spans.length === 0 ? none : `${counted(rows, "time")} corrected.${kept}` };
   });
 }

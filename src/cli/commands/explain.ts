@@ -1,18 +1,18 @@
 import type { Application } from "../../operate/application.ts";
 import { askForPrivate, searchPeople } from "../../requests/private-shown.ts";
-import { toJson } from "../../base/canonical-json.ts";
 import { toInstant } from "../../base/clock.ts";
 import { type ExitCode, exitCodes, Problem, usage } from "../../base/errors.ts";
 import { formatKey } from "../../crm/keys.ts";
 import type { Stream } from "../../crm/model.ts";
 import type { Found } from "../../inquiry/find.ts";
+import type { Inquiry } from "../../inquiry/inquiry.ts";
 import { isBeginning, isTold, mostFound, type ExplainFacts } from "../../report/explain.ts";
 import type { ExplainNames } from "../../report/explain-text.ts";
 import { explainCommand as commandOf, recordName } from "../../report/text.ts";
 import { ok, readingOf, withLedger, withReader, type Invocation } from "../command.ts";
 import { byWhom, example, type Register } from "../command-line.ts";
 import { deciderOf, parseKey } from "../words.ts";
-import { viewOf, type Output } from "../output.ts";
+import type { Output } from "../output.ts";
 
 export const addExplain: Register = (program, carryOut) => {
   program
@@ -47,7 +47,7 @@ async function explainCommand(
   second: string | undefined,
   { showPrivate, by }: { showPrivate: boolean; by?: string | undefined },
 ): Promise<ExitCode> {
-  const { output, options } = invocation;
+  const { output } = invocation;
   const privateFor = showPrivate ? deciderOf(by) : undefined;
   const named = streamNames[first];
   if (second === undefined && named !== undefined)
@@ -55,37 +55,17 @@ async function explainCommand(
   if (second !== undefined && named === undefined)
     throw usage(`there are no records of the kind ${JSON.stringify(first)}`, "use customer, order or staff");
   return await (showPrivate ? withLedger : withReader)(invocation, async (application) => {
-    const text = second ?? first;
-    const stream = named ?? (await streamOf(application, text));
-    const facts = await explained(application, output, { stream, text, privateFor });
-    if (options.json) output.json(toJson(facts));
-    else {
-      const { explainText } = await import("../../report/explain-text.ts");
-      const view = viewOf(output, application.config.zone);
-      output.line(
+    const streams: Sought["streams"] = named === undefined ? ["orders", "customers", "staff"] : [named];
+    const facts = await explained(application, output, { streams, text: second ?? first, privateFor });
+    const { explainText } = await import("../../report/explain-text.ts");
+    if (!isTold(facts) && named !== "orders" && !showPrivate)
+      output.note("people are found by name or login with --show-private");
+    return {
+      json: facts,
+      text: async (view) =>
         explainText(facts, toInstant(application.clock.now()), view, await namesOf(application, facts, privateFor)),
-      );
-    }
-    if (isTold(facts)) return ok;
-    if (stream !== "orders" && !showPrivate) output.note("people are found by name or login with --show-private");
-    return exitCodes.usage;
-  });
-}
-
-/** The stream that has a record with this id; otherwise orders. */
-async function streamOf(application: Application, text: string): Promise<Stream> {
-  const inquiry = await application.inquiry();
-  const key = parseKey(text, application.config.namespace);
-  const having: Stream[] = [];
-  for (const stream of ["orders", "customers", "staff"] as const)
-    if (isTold(await inquiry.explain(stream, key))) having.push(stream);
-  const [stream = "orders", ...others] = having;
-  if (others.length === 0) return stream;
-  throw new Problem({
-    code: "record.ambiguous",
-    message: `${having.length} records have the id ${formatKey(key)}: one each in ${having.join(" and ")}`,
-    cure: `choose one of them: ${having.map((one) => commandOf(one, key)).join(", ")}`,
-    exitCode: exitCodes.usage,
+      exit: isTold(facts) ? ok : exitCodes.usage,
+    };
   });
 }
 
@@ -106,38 +86,57 @@ async function namesOf(
   return { own: shown?.values.find(({ field }) => field === "name")?.value, customer: company?.name };
 }
 
-/**
- * The history of a record by id, otherwise by a match in another namespace, an asset number, another number or a
- * company name. `privateFor`: who may see names; then also by a person's name.
- */
-async function explained(
-  application: Application,
-  output: Output,
-  { stream, text, privateFor: by }: { stream: Stream; text: string; privateFor: string | undefined },
-): Promise<ExplainFacts> {
+interface Sought {
+  streams: readonly [Stream, ...Stream[]];
+  text: string;
+  /** Who may see names: then people are also found by theirs. */
+  privateFor: string | undefined;
+}
+
+/** The history of a record by id, otherwise by whatever else matches. */
+async function explained(application: Application, output: Output, sought: Sought): Promise<ExplainFacts> {
   const inquiry = await application.inquiry();
-  const facts = await inquiry.explain(stream, parseKey(text, application.config.namespace));
-  if (isTold(facts)) return facts;
-  const all: Found[] = await inquiry.find(stream, text);
-  if (by !== undefined) {
-    const people = await searchPeople(application, (question) => question(inquiry), { text, by });
+  const [first, ...more] = sought.streams;
+  const key = parseKey(sought.text, application.config.namespace);
+  const all: [ExplainFacts, ...ExplainFacts[]] = [await inquiry.explain(first, key)];
+  for (const stream of more) all.push(await inquiry.explain(stream, key));
+  const having = all.filter(isTold);
+  const [told = all[0], ...others] = having;
+  if (others.length > 0) {
+    const message = `${having.length} records have the id ${formatKey(key)}: one each in ${having.map(({ stream }) => stream).join(" and ")}`;
+    const commands = having.map(({ stream }) => commandOf(stream, key)).join(", ");
+    throw ambiguous("record.ambiguous", message, `choose one of them: ${commands}`);
+  }
+  const found = having.length > 0 ? [] : await matching(application, inquiry, sought);
+  const [only] = found;
+  if (only === undefined) return told;
+  if (found.length > 1) {
+    const least = found.length >= mostFound ? "at least " : "";
+    const names = found.map((one) => formatKey(one.key)).join(", ");
+    const message = `${least}${found.length} records match: ${names}`;
+    throw ambiguous("record.ambiguous", message, `choose one of them: ${commandOf(only.stream, only.key)}`);
+  }
+  output.note(`found by ${isBeginning(only) ? "the" : "its"} ${only.by}: ${recordName(only.stream, only.key)}`);
+  return await inquiry.explain(only.stream, only.key);
+}
+
+/** Records of the first stream with a match. A whole name does not mean records whose name only begins with it. */
+async function matching(
+  application: Application,
+  inquiry: Inquiry,
+  { streams, text, privateFor: by }: Sought,
+): Promise<(Found & { stream: Stream })[]> {
+  const people = by === undefined ? [] : await searchPeople(application, (question) => question(inquiry), { text, by });
+  const all: (Found & { stream: Stream })[] = [];
+  for (const stream of streams) {
+    for (const one of await inquiry.find(stream, text)) all.push({ ...one, stream });
     all.push(...people.filter((person) => person.stream === stream));
   }
-  // A whole name does not mean people whose name only begins with it.
   const whole = all.filter((one) => !isBeginning(one));
   const found = whole.length > 0 ? whole : all;
-  const [only, ...others] = found;
-  if (only === undefined) return facts;
-  if (others.length > 0) {
-    throw new Problem({
-      code: "record.ambiguous",
-      message:
-        `${found.length >= mostFound ? "at least " : ""}${found.length} records match: ` +
-        found.map((item) => formatKey(item.key)).join(", "),
-      cure: `choose one of them: ${commandOf(stream, only.key)}`,
-      exitCode: exitCodes.usage,
-    });
-  }
-  output.note(`found by ${isBeginning(only) ? "the" : "its"} ${only.by}: ${recordName(stream, only.key)}`);
-  return await inquiry.explain(stream, only.key);
+  return found.filter(({ stream }) => stream === found[0]?.stream);
+}
+
+function ambiguous(code: string, message: string, cure: string): Problem {
+  return new Problem({ code, message, cure, exitCode: exitCodes.usage });
 }

@@ -3,10 +3,8 @@ import type { Linked, LinkRequest } from "../../requests/link.ts";
 import { type ExitCode, usage } from "../../base/errors.ts";
 import { formatKey } from "../../crm/keys.ts";
 import { counted, printable } from "../../report/text.ts";
-import { ok, withApplication, withLedger, type Invocation } from "../command.ts";
+import { withApplication, withLedger, type Invocation } from "../command.ts";
 import { byWhom, example, withReason, type Register } from "../command-line.ts";
-import { requireReason } from "../../requests/reason.ts";
-import { toJson } from "../../base/canonical-json.ts";
 
 interface LinkWords extends DecisionWords {
   channelCustomerId?: string | undefined;
@@ -53,7 +51,6 @@ async function linkCommand(
   enterprise: string,
   words: LinkWords,
 ): Promise<ExitCode> {
-  const { output, options, signal } = invocation;
   return await withApplication(invocation, async (application) => {
     const request: LinkRequest = {
       customer: parseKey(customer, application.config.namespace),
@@ -64,10 +61,11 @@ async function linkCommand(
     application.requireLedger();
     const { linkByHand } = await import("../../requests/link.ts");
     const dryRun = words.dryRun === true;
-    const linked = await linkByHand(application, request, { dryRun, signal });
-    if (options.json) output.json({ ...linked, customer: formatKey(linked.customer), dryRun });
-    else output.line(printable(linkedText(linked, dryRun)));
-    return ok;
+    const linked = await linkByHand(application, request, { dryRun, signal: invocation.signal });
+    return {
+      json: { ...linked, customer: formatKey(linked.customer), dryRun },
+      text: printable(linkedText(linked, dryRun)),
+    };
   });
 }
 
@@ -88,7 +86,6 @@ function linkedText(linked: Linked, dryRun: boolean): string {
 }
 
 async function unlinkCommand(invocation: Invocation, customer: string, words: UnlinkWords): Promise<ExitCode> {
-  const { output, options } = invocation;
   return await withApplication(invocation, async (application) => {
     const request = {
       customer: parseKey(customer, application.config.namespace),
@@ -99,22 +96,18 @@ async function unlinkCommand(invocation: Invocation, customer: string, words: Un
     const { unlinkByHand } = await import("../../requests/link.ts");
     const unlinked = await unlinkByHand(application, request);
     const name = formatKey(unlinked.customer);
-    if (options.json) {
-      output.json({ ...unlinked, customer: name });
-      return ok;
-    }
-    const { orders, assignments } = unlinked;
+    const { orders, assignments, enterpriseGlobalId } = unlinked;
     const stands =
       orders + assignments > 0
         ? ` ${counted(orders, "order")} and ${counted(assignments, "assignment")} stay there.`
         : "";
-    output.line(
-      printable(
-        `${name} is no longer linked with the enterprise ${unlinked.enterpriseGlobalId}.${stands} Nothing is sent ` +
+    return {
+      json: { ...unlinked, customer: name },
+      text: printable(
+        `${name} is no longer linked with the enterprise ${enterpriseGlobalId}.${stands} Nothing is sent ` +
           `for it until \`crm-sync link ${name} ENTERPRISE --reason TEXT\`.`,
       ),
-    );
-    return ok;
+    };
   });
 }
 
@@ -142,22 +135,19 @@ interface ReassignWords extends DecisionWords {
 }
 
 async function reassignCommand(invocation: Invocation, from: string, words: ReassignWords): Promise<ExitCode> {
-  const { output, options } = invocation;
   return await withLedger(invocation, async (application) => {
     const { to, release } = words;
     if ((to === undefined) !== release)
       throw usage("reassign needs either --to or --release", `crm-sync reassign ${from} --to SOURCE --reason TEXT`);
-    const whose = { by: deciderOf(words.by), reason: requireReason(words.reason) };
+    const whose = decisionOf(words);
     const { reassign } = await import("../../requests/decisions.ts");
     const given = await reassign(application, { from, to }, whose);
-    if (options.json) output.json({ from, to: to ?? null, records: toJson(given) });
-    else
-      for (const { stream, count } of given)
-        output.line(
-          `${stream}: ${counted(count, "record")} of ${from} ` +
-            (to === undefined ? "stay as they are; no source reads them" : `are of ${to} now`),
-        );
-    return ok;
+    const lines = given.map(
+      ({ stream, count }) =>
+        `${stream}: ${counted(count, "record")} of ${from} ` +
+        (to === undefined ? "stay as they are; no source reads them" : `are of ${to} now`),
+    );
+    return { json: { from, to: to ?? null, records: given }, text: lines.join("\n") };
   });
 }
 
@@ -171,15 +161,15 @@ export const addAcceptPlatform: Register = (program, carryOut) => {
 };
 
 async function acceptPlatform(invocation: Invocation, by: string | undefined): Promise<ExitCode> {
-  const { output, options } = invocation;
   return await withLedger(invocation, async (application) => {
     const who = deciderOf(by);
     const ledger = await application.existingLedger();
     const { platformName } = await import("../../app/platform-name.ts");
     const platform = await platformName(application);
     await ledger.identity.requirePlatform(platform, { by: who });
-    if (options.json) output.json({ ledger: application.ledgerPath, platform });
-    else output.line(`${application.ledgerPath} belongs to ${platform}`);
-    return ok;
+    return {
+      json: { ledger: application.ledgerPath, platform },
+      text: `${application.ledgerPath} belongs to ${platform}`,
+    };
   });
 }

@@ -1,11 +1,10 @@
 import { askForRawForm } from "../../requests/private-shown.ts";
-import { toJson } from "../../base/canonical-json.ts";
 import { type ExitCode, exitCodes } from "../../base/errors.ts";
 import type { Retried } from "../../ingest/retry.ts";
 import { ok, readingOf, withLedger, withReader, type Invocation } from "../command.ts";
 import { byWhom, example, type Register } from "../command-line.ts";
 import { deciderOf, notFound } from "../words.ts";
-import { safeLines, viewOf } from "../output.ts";
+import { safeLines } from "../output.ts";
 
 export const addQuarantine: Register = (program, carryOut) => {
   const quarantine = program.command("quarantine").description("records that cannot be used");
@@ -32,16 +31,10 @@ export const addQuarantine: Register = (program, carryOut) => {
 };
 
 async function quarantineListCommand(invocation: Invocation): Promise<ExitCode> {
-  const { output, options } = invocation;
   return await withReader(invocation, async (application) => {
     const rows = [...(await application.inquiry()).quarantine()];
-    if (options.json) {
-      output.json(toJson(rows));
-      return ok;
-    }
     const { quarantineListText } = await import("../../report/waiting.ts");
-    output.line(quarantineListText(rows, viewOf(output, application.config.zone)));
-    return ok;
+    return { json: rows, text: (view) => quarantineListText(rows, view) };
   });
 }
 
@@ -50,34 +43,29 @@ async function quarantineShowCommand(
   id: string,
   { raw, by }: { raw: boolean; by?: string },
 ): Promise<ExitCode> {
-  const { output, options } = invocation;
   return await (raw ? withLedger : withReader)(invocation, async (application) => {
     const inquiry = await application.inquiry();
     const row = await inquiry.quarantineById(id);
     if (row === undefined) throw notFound("quarantined record", id, "`crm-sync quarantine list` lists them");
     const ask = async () => await askForRawForm(readingOf(application, inquiry), row, deciderOf(by));
     const form = raw ? ((await ask()) ?? "erased, or kept no longer") : undefined;
-    if (options.json) {
-      output.json(toJson(form === undefined ? row : { ...row, raw: form }));
-      return ok;
-    }
     const { quarantineText } = await import("../../report/waiting.ts");
-    output.line(quarantineText(row, form, viewOf(output, application.config.zone)));
-    return ok;
+    return { json: { ...row, raw: form }, text: (view) => quarantineText(row, form, view) };
   });
 }
 
 async function quarantineRetryCommand(invocation: Invocation, id: string, by?: string): Promise<ExitCode> {
-  const { output, options } = invocation;
   return await withLedger(invocation, async (application) => {
     const { retryQuarantine } = await import("../../requests/quarantine.ts");
-    const found = await retryQuarantine(application, id, deciderOf(by));
-    if (id !== "all" && found.length === 0)
+    const results = await retryQuarantine(application, id, deciderOf(by));
+    if (id !== "all" && results.length === 0)
       throw notFound("open quarantined record", id, "`crm-sync quarantine list` lists them");
-    if (options.json) output.json({ results: toJson(found) });
-    else if (found.length === 0) output.line("nothing waits in quarantine");
-    else for (const result of found) output.line(safeLines(retriedText(result)));
-    return found.some((result) => result.kind === "still-unusable") ? exitCodes.recordsRejected : ok;
+    const isUnusable = results.some((result) => result.kind === "still-unusable");
+    return {
+      json: { results },
+      text: results.map((result) => safeLines(retriedText(result))).join("\n") || "nothing waits in quarantine",
+      exit: isUnusable ? exitCodes.recordsRejected : ok,
+    };
   });
 }
 

@@ -3,10 +3,10 @@ import { type ExitCode, usage } from "../../base/errors.ts";
 import type { Application } from "../../operate/application.ts";
 import type { EndedJob } from "../../app/execute-job.ts";
 import type { BoundJob } from "../../operate/job.ts";
-import { ok, withApplication, withReader, type Invocation } from "../command.ts";
+import { withApplication, withReader, type Invocation } from "../command.ts";
 import { example, repeated, wholeNumber, type Register } from "../command-line.ts";
 import { deciderOf, notFound, scopeOf, type ScopeWords } from "../words.ts";
-import { reportFailure, viewOf } from "../output.ts";
+import { reportFailure } from "../output.ts";
 
 const believe = "believe once that this stream";
 
@@ -104,7 +104,8 @@ async function showEnded(invocation: Invocation, application: Application, ended
     case "sync":
       return await showRun(invocation, application, ended.summary);
     case "verify":
-      return options.json ? output.result(verifyJson(ended.summary)) : printVerify(output, ended.summary, ended.found);
+      if (options.json) return output.result(verifyJson(ended.summary));
+      return printVerify(output, ended.summary, ended.found, application.config.zone);
     case "report":
       if (options.json) return output.result({ run: ended.run, files: ended.files });
       for (const file of ended.files) output.line(`${file} written`);
@@ -118,19 +119,13 @@ async function showEnded(invocation: Invocation, application: Application, ended
 }
 
 async function runShowCommand(invocation: Invocation, id: string): Promise<ExitCode> {
-  const { output, options } = invocation;
   return await withReader(invocation, async (application) => {
     const inquiry = await application.inquiry();
     const wanted = id === "last" ? (await inquiry.runs({ limit: 1 }))[0]?.id : id;
     const story = wanted === undefined ? undefined : await inquiry.run(wanted);
     if (story === undefined) throw notFound("run", id, "`crm-sync runs` lists them");
-    if (options.json) {
-      output.json(toJson(story));
-      return ok;
-    }
     const { runText } = await import("../../report/runs.ts");
-    output.line(runText(story, await inquiry.notAttempted(story.run.id), viewOf(output, application.config.zone)));
-    return ok;
+    return { json: story, text: async (view) => runText(story, await inquiry.notAttempted(story.run.id), view) };
   });
 }
 
@@ -144,16 +139,10 @@ export const addRuns: Register = (program, carryOut) => {
 };
 
 async function runsCommand(invocation: Invocation, limit: number): Promise<ExitCode> {
-  const { output, options } = invocation;
   return await withReader(invocation, async (application) => {
     const runs = await (await application.inquiry()).runs({ limit });
-    if (options.json) {
-      output.json(toJson(runs));
-      return ok;
-    }
     const { runsText } = await import("../../report/runs.ts");
-    output.line(runsText(runs, viewOf(output, application.config.zone)));
-    return ok;
+    return { json: runs, text: (view) => runsText(runs, view) };
   });
 }
 

@@ -5,7 +5,6 @@ import { ok, withApplication, withReader, withLedger, type Invocation } from "..
 import { example, byWhom, withReason, type Register } from "../command-line.ts";
 import { requireReason } from "../../requests/reason.ts";
 import { callsGoingOnText, resumedText } from "../../report/status.ts";
-import { viewOf } from "../output.ts";
 
 export const addServe: Register = (program, carryOut) => {
   program
@@ -78,28 +77,29 @@ them.`,
 
 /** The heading of the output shows the pause itself. */
 async function pauseCommand(invocation: Invocation, words: DecisionWords): Promise<ExitCode> {
-  const { output, options, signal } = invocation;
   return await withLedger(invocation, async (application) => {
     const whose = decisionOf(words);
     const { pause } = await import("../../requests/decisions.ts");
-    const { isNew, goingOn } = await pause(application, whose, signal);
+    const { isNew, goingOn } = await pause(application, whose, invocation.signal);
     const calls =
       goingOn === 0 ? "No call is in progress." : `${callsGoingOnText(goingOn)} Pause again to wait for it.`;
-    if (options.json) output.json({ state: "paused", isNew, callsInProgress: goingOn });
-    else output.line(isNew ? calls : `It was paused before, and nothing changed. ${calls}`);
-    return goingOn === 0 ? ok : exitCodes.unknown;
+    return {
+      json: { state: "paused", isNew, callsInProgress: goingOn },
+      text: isNew ? calls : `It was paused before, and nothing changed. ${calls}`,
+      exit: goingOn === 0 ? ok : exitCodes.unknown,
+    };
   });
 }
 
 async function resumeCommand(invocation: Invocation, words: DecisionWords): Promise<ExitCode> {
-  const { output, options } = invocation;
   return await withLedger(invocation, async (application) => {
     const by = deciderOf(words.by);
     const reason = words.reason === undefined ? "" : requireReason(words.reason);
     const ledger = await application.existingLedger();
     const word = await ledger.pause.end({ by, reason });
-    if (options.json) output.json({ state: "resumed", isNew: word?.isNew ?? false, since: word?.since ?? null });
-    else output.line(resumedText(word, viewOf(output, application.config.zone)));
-    return ok;
+    return {
+      json: { state: "resumed", isNew: word?.isNew ?? false, since: word?.since ?? null },
+      text: (view) => resumedText(word, view),
+    };
   });
 }

@@ -2,14 +2,15 @@ import { deciderOf, decisionOf, parseKey, type DecisionWords } from "../words.ts
 import type { Application } from "../../operate/application.ts";
 import type { GivenDecision } from "../../requests/decisions.ts";
 import type { Decision } from "../../engine/settle-by-person.ts";
-import { toJson, type Json, type JsonObject } from "../../base/canonical-json.ts";
+import { type Json, type JsonObject } from "../../base/canonical-json.ts";
 import { type ExitCode, exitCodes, Problem, usage } from "../../base/errors.ts";
 import { counted, printable } from "../../report/text.ts";
 import { ok, withApplication, withReader, type Invocation } from "../command.ts";
 import { byWhom, example, withReason, type Register } from "../command-line.ts";
-import { describeProblem, problemJson, viewOf } from "../output.ts";
+import { describeProblem, problemJson } from "../output.ts";
 import { requireReason } from "../../requests/reason.ts";
 import type { Resolved, RecordSubject } from "../../requests/resolve.ts";
+import type { OperationFacts } from "../../report/facts.ts";
 import type { Stream } from "../../crm/model.ts";
 
 export const addSettle: Register = (program, carryOut) => {
@@ -43,19 +44,14 @@ export const addSettle: Register = (program, carryOut) => {
 };
 
 async function settleListCommand(invocation: Invocation): Promise<ExitCode> {
-  const { output, options } = invocation;
   return await withReader(invocation, async (application) => {
-    const rows = [];
+    const rows: OperationFacts[] = [];
     for await (const row of (await application.inquiry()).unsettled()) rows.push(row);
-    if (options.json) {
-      output.json(toJson(rows));
-      return ok;
-    }
     const { operationText, unsettledText } = await import("../../report/waiting.ts");
-    const view = viewOf(output, application.config.zone);
-    output.line(unsettledText(rows, view));
-    for (const row of rows) output.line(`\n${operationText(row, view)}`);
-    return ok;
+    return {
+      json: rows,
+      text: (view) => [unsettledText(rows, view), ...rows.map((row) => `\n${operationText(row, view)}`)].join("\n"),
+    };
   });
 }
 
@@ -67,20 +63,16 @@ interface SettleWords extends DecisionWords {
 
 /** A person's decisions on operations that reading cannot settle. Each is independent. */
 async function settleCommand(invocation: Invocation, ids: readonly string[], words: SettleWords): Promise<ExitCode> {
-  const { output, options } = invocation;
   return await withApplication(invocation, async (application) => {
     const by = deciderOf(words.by);
     const decisions = await decisionsOf(application, ids, words);
     const { openDecisions } = await import("../../requests/decisions.ts");
     const decide = await openDecisions(application, by, invocation.signal);
     const [single] = decisions;
-    if (decisions.length === 1 && single !== undefined) {
-      const decided = await decide(single);
-      if (options.json) output.json(decisionJson(decided));
-      else output.line(decided.summary);
-      return ok;
-    }
-    return await settleEach(invocation, application, decisions, decide);
+    if (decisions.length !== 1 || single === undefined)
+      return await settleEach(invocation, application, decisions, decide);
+    const decided = await decide(single);
+    return { json: decisionJson(decided), text: decided.summary };
   });
 }
 
@@ -169,17 +161,19 @@ reading shows count by your word, and are marked so. If a field differs, nothing
 };
 
 async function resolveCommand(invocation: Invocation, record: string, words: ResolveWords): Promise<ExitCode> {
-  const { output, options, signal } = invocation;
   return await withApplication(invocation, async (application) => {
     const subject = subjectIn(record, application.config.namespace);
     if (words.done !== true) throw usage("resolve needs to know which change was made", "add --done");
     const note = { subject, ...decisionOf(words) };
     application.requireLedger();
     const { resolveByHand } = await import("../../requests/resolve.ts");
-    const resolved = await resolveByHand(application, note, signal);
-    if (options.json) output.json({ ...resolved, counts: resolved.otherwise.length === 0 });
-    else for (const line of linesOf(resolved)) output.line(printable(line));
-    return resolved.otherwise.length === 0 ? ok : exitCodes.recordsRejected;
+    const resolved = await resolveByHand(application, note, invocation.signal);
+    const counts = resolved.otherwise.length === 0;
+    return {
+      json: { ...resolved, counts },
+      text: linesOf(resolved).map(printable).join("\n"),
+      exit: counts ? ok : exitCodes.recordsRejected,
+    };
   });
 }
 

@@ -1,9 +1,9 @@
-import { toJson, type Json } from "../../base/canonical-json.ts";
 import { toInstant } from "../../base/clock.ts";
 import { type ExitCode, exitCodes } from "../../base/errors.ts";
 import { ok, withReader, withLedger, withApplication, type Invocation } from "../command.ts";
 import { example, type Register } from "../command-line.ts";
-import { viewOf, safeLines } from "../output.ts";
+import { safeLines } from "../output.ts";
+import type { Finding } from "../../setup/finding.ts";
 
 export const addStatus: Register = (program, carryOut) => {
   program
@@ -15,12 +15,13 @@ export const addStatus: Register = (program, carryOut) => {
 };
 
 async function statusCommand(invocation: Invocation, all: boolean): Promise<ExitCode> {
-  const { output, options } = invocation;
   return await withReader(invocation, async (application) => {
     const inquiry = await application.inquiry();
-    const now = application.clock.now();
-    const status = { ...(await inquiry.status()), taken: await inquiry.taken(application.config.limits.removals, now) };
+    const at = application.clock.now();
+    const status = { ...(await inquiry.status()), taken: await inquiry.taken(application.config.limits.removals, at) };
     const { notFired } = await import("../../operate/dashboard.ts");
+    const { waitingOf } = await import("../../report/today.ts");
+    const { statusText } = await import("../../report/status-text.ts");
     const scheduled = application.jobs().filter(({ schedule }) => schedule !== undefined);
     const facts = {
       status,
@@ -28,16 +29,10 @@ async function statusCommand(invocation: Invocation, all: boolean): Promise<Exit
       jobs: scheduled.map(({ id }) => ({ job: id })),
       notFired: notFired(application, status.slots),
     };
-    if (options.json) {
-      const { waitingOf } = await import("../../report/today.ts");
-      const { items } = waitingOf(facts, toInstant(now), Infinity);
-      const attention = items.map(({ what, why, since, owner, cure }) => ({ what, why, since, owner, next: cure }));
-      output.json(toJson({ ...status, attention }));
-      return ok;
-    }
-    const { statusText } = await import("../../report/status-text.ts");
-    output.line(statusText(facts, toInstant(now), { all, view: viewOf(output, application.config.zone) }));
-    return ok;
+    const now = toInstant(at);
+    const { items } = waitingOf(facts, now, Infinity);
+    const attention = items.map(({ what, why, since, owner, cure }) => ({ what, why, since, owner, next: cure }));
+    return { json: { ...status, attention }, text: (view) => statusText(facts, now, { all, view }) };
   });
 }
 
@@ -56,37 +51,29 @@ export const addAlerts: Register = (program, carryOut) => {
 };
 
 async function alertsCommand(invocation: Invocation): Promise<ExitCode> {
-  const { output, options } = invocation;
   return await withReader(invocation, async (application) => {
     const { alertsNow } = await import("../../operate/notify/configured.ts");
-    const facts = await alertsNow(application, await application.inquiry());
-    if (options.json) {
-      output.json(toJson(facts));
-      return ok;
-    }
     const { alertsText } = await import("../../report/alerts.ts");
-    const now = toInstant(application.clock.now());
-    output.line(alertsText(facts, now, viewOf(output, application.config.zone)));
-    return ok;
+    const facts = await alertsNow(application, await application.inquiry());
+    return { json: facts, text: (view) => alertsText(facts, toInstant(application.clock.now()), view) };
   });
 }
 
 /** Exit code 1 if a channel did not deliver, or not to everybody. */
 async function alertsTestCommand(invocation: Invocation, named: string | undefined): Promise<ExitCode> {
-  const { output, options } = invocation;
   return await withLedger(invocation, async (application) => {
     application.jobs();
     const { testAlerts } = await import("../../operate/notify/configured.ts");
     const tested = await testAlerts(application, named);
-    if (options.json) output.json({ channels: toJson(tested) });
-    else
-      for (const { channel, kind, problem, partly } of tested) {
-        const name = channel === kind ? channel : `${channel} (${kind})`;
-        const failed = problem ?? partly;
-        output.line(safeLines(failed === null ? `good  ${name}: delivered` : `BAD   ${name}: ${failed}`));
-        if (failed !== null) output.line(`      → ${cureOf(kind)}`);
-      }
-    return tested.some(({ problem, partly }) => problem !== null || partly !== null) ? exitCodes.other : ok;
+    const lines = tested.flatMap(({ channel, kind, problem, partly }) => {
+      const name = channel === kind ? channel : `${channel} (${kind})`;
+      const failed = problem ?? partly;
+      return failed === null
+        ? [safeLines(`good  ${name}: delivered`)]
+        : [safeLines(`BAD   ${name}: ${failed}`), `      → ${cureOf(kind)}`];
+    });
+    const isBad = tested.some(({ problem, partly }) => problem !== null || partly !== null);
+    return { json: { channels: tested }, text: lines.join("\n"), exit: isBad ? exitCodes.other : ok };
   });
 }
 
@@ -104,32 +91,28 @@ export const addCheck: Register = (program, carryOut) => {
 };
 
 async function checkCommand(invocation: Invocation): Promise<ExitCode> {
-  const { output, options, signal } = invocation;
   return await withApplication(invocation, async (application) => {
     const { check } = await import("../../setup/check.ts");
-    const findings = await check(application, signal);
-    if (options.json) {
-      output.json(
-        findings.map((finding): Json => ({
-          ...finding,
-          warning: finding.warning ?? false,
-          place: finding.place ?? null,
-          cure: finding.cure ?? null,
-        })),
-      );
-    } else {
-      for (const finding of findings) {
-        const verdict = !finding.good ? "BAD " : finding.warning === true ? "warn" : "good";
-        output.line(safeLines(`${verdict}  ${finding.what}: ${finding.detail}`));
-        if (finding.place !== undefined && !finding.detail.includes(finding.place))
-          output.line(safeLines(`      in ${finding.place}`));
-        if (finding.cure !== undefined) output.line(safeLines(`      → ${finding.cure}`));
-      }
-    }
-    const bad = findings.filter((finding) => !finding.good);
-    if (bad.some((finding) => finding.kind === "ledger")) return exitCodes.ledgerRefused;
-    if (bad.some((finding) => finding.kind === "setting")) return exitCodes.configuration;
-    if (bad.some((finding) => finding.kind !== "records")) return exitCodes.sourceDown;
-    return bad.length > 0 ? exitCodes.recordsRejected : exitCodes.ok;
+    const findings = await check(application, invocation.signal);
+    const json = findings.map((finding) => ({
+      ...finding,
+      warning: finding.warning ?? false,
+      place: finding.place ?? null,
+      cure: finding.cure ?? null,
+    }));
+    const lines = findings.flatMap(({ good, warning, what, detail, place, cure }) => [
+      `${!good ? "BAD " : warning === true ? "warn" : "good"}  ${what}: ${detail}`,
+      ...(place !== undefined && !detail.includes(place) ? [`      in ${place}`] : []),
+      ...(cure === undefined ? [] : [`      → ${cure}`]),
+    ]);
+    return { json, text: lines.map(safeLines).join("\n"), exit: exitOf(findings) };
   });
+}
+
+function exitOf(findings: readonly Finding[]): ExitCode {
+  const bad = findings.filter((finding) => !finding.good);
+  if (bad.some((finding) => finding.kind === "ledger")) return exitCodes.ledgerRefused;
+  if (bad.some((finding) => finding.kind === "setting")) return exitCodes.configuration;
+  if (bad.some((finding) => finding.kind !== "records")) return exitCodes.sourceDown;
+  return bad.length > 0 ? exitCodes.recordsRejected : exitCodes.ok;
 }

@@ -41,6 +41,7 @@ const details = [
   "the platform shows it, and (?:this ledger does not know that it was sent|it belongs to no order of this customer)",
   "the platform shows it under a number of this customer's orders, and by what this ledger knows it is gone",
   "the platform shows the (?:asset number|product under this asset number) \\d+ times; it may have been placed twice",
+  "a call removed it, and the platform still shows it (?:with the same person|as an account that can be used)",
   "the old form stays beside the new one until it is removed",
 ];
 const isClosed = new RegExp(`^(?:${details.join("|")})$`, "u");

@@ -6,7 +6,7 @@ import { counted } from "../../report/text.ts";
 import { needs } from "../access/person.ts";
 import { framed } from "../frame.ts";
 import type { Html, Page } from "../page.ts";
-import { goodOrFailing, table, words } from "../parts/tables.ts";
+import { goodOrFailing, list, table, words } from "../parts/tables.ts";
 import { moment, shown, whenOf } from "../shown.ts";
 
 export const alertsPage: Page = (routes, dashboard) => {
@@ -22,9 +22,7 @@ export const alertsPage: Page = (routes, dashboard) => {
         ending.length === 0
           ? ""
           : html`<h2>Ended, and not told yet</h2>
-              <ul>
-                ${ending.map(({ key, channel }) => html`<li>${shown(key)}, by ${shown(channel)}</li>`)}
-              </ul>`
+              ${list(ending.map(({ key, channel }) => html`${shown(key)}, by ${shown(channel)}`))}`
       }
       <h2>Channels of telling people</h2>
       ${channelsTable("Channels", channels, dashboard, "None: nobody is told.")}

@@ -10,7 +10,7 @@ import { framed, notFoundPage, type Notice } from "../frame.ts";
 import type { Html, Page, PageContext } from "../page.ts";
 import { buttonForm } from "../parts/forms.ts";
 import { markedJson, moment, shown, whenOf } from "../shown.ts";
-import { goodOrFailing, numbers, table, terms, words } from "../parts/tables.ts";
+import { goodOrFailing, more, numbers, table, terms, words } from "../parts/tables.ts";
 
 const rowsOnPage = 50;
 const place = "Audit";
@@ -66,8 +66,7 @@ async function record(
   const body = html`${headPart(head, dashboard)} ${verifyPart(context, dashboard, kept)}
     ${placesPart(places, dashboard)}
     <h2>Entries</h2>
-    ${entriesTable(rows, dashboard)}
-    ${last === undefined ? "" : html`<p><a href="/audit?before=${last.sequence}" rel="next">Earlier entries</a></p>`}`;
+    ${entriesTable(rows, dashboard)} ${more(last && `/audit?before=${last.sequence}`, "Earlier entries")}`;
   return await framed(context, { title: "Audit", place, body, notice });
 }
 

@@ -6,7 +6,7 @@ import type { ExplainFacts } from "../../report/explain.ts";
 import { pagePath, recordPath } from "../../report/page-links.ts";
 import { recordName } from "../../report/text.ts";
 import type { Html, Page } from "../page.ts";
-import { recordList, terms } from "../parts/tables.ts";
+import { list, recordList, terms } from "../parts/tables.ts";
 import { moment, shown, type When } from "../shown.ts";
 import { recordRoutes } from "./record.ts";
 
@@ -38,6 +38,7 @@ async function peopleAndOrders(inquiry: Inquiry, customer: RecordKey, query: (na
 
 function onThePlatform(facts: ExplainFacts, when: When): Html {
   const link = facts.links.find(({ to }) => to === null);
+  const read = facts.observationRead?.seenAt;
   return html`<h2>On the platform</h2>
     ${
       link === undefined
@@ -45,7 +46,7 @@ function onThePlatform(facts: ExplainFacts, when: When): Html {
         : terms([
             ["Enterprise", html`${shown(link.enterpriseGlobalId, 200)} (${link.origin} ${moment(link.from, when)})`],
             ["Channel number", shown(`${link.channelCode}/${link.channelCustomerId}`, 200)],
-            ["Read back", moment(facts.observationRead?.seenAt, when)],
+            ["Read back", moment(read, when)],
           ])
     }`;
 }
@@ -63,35 +64,26 @@ function counts({ dependents }: ExplainFacts): Html | "" {
 function holdList({ customer }: ExplainFacts, when: When): Html | "" {
   const holds = customer?.holds ?? [];
   if (holds.length === 0) return "";
+  const lines = holds.map(
+    ({ id, state, createdAt, explanation }) =>
+      html`<a href="${pagePath.hold(id)}">${shown(id)}</a> (${state}, ${moment(createdAt, when)}): ${shown(explanation)}`,
+  );
   return html`<h2>Held</h2>
-    <ul>
-      ${holds.map(
-        (hold) =>
-          html`<li>
-            <a href="${pagePath.hold(hold.id)}">${shown(hold.id)}</a> (${hold.state}, ${moment(hold.createdAt, when)}):
-            ${shown(hold.explanation)}
-          </li>`,
-      )}
-    </ul>`;
+    ${list(lines)}`;
 }
 
 function quarantineList({ unusable }: ExplainFacts, when: When): Html | "" {
   if (unusable.length === 0) return "";
+  const lines = unusable.map(({ id, stream, key, message, place, firstSeen }) => {
+    const what =
+      key === null
+        ? shown(`a row of ${stream}`)
+        : html`<a href="${recordPath(stream, key)}">${shown(recordName(stream, key), 200)}</a>`;
+    const why = html`${shown(message)} (${shown(place)}), since ${moment(firstSeen, when)}`;
+    return html`<a href="${pagePath.quarantine(id)}">${shown(id)}</a>, ${what}: ${why}`;
+  });
   return html`<h2>In quarantine</h2>
-    <ul>
-      ${unusable.map(
-        (row) =>
-          html`<li>
-            <a href="${pagePath.quarantine(row.id)}">${shown(row.id)}</a>,
-            ${
-              row.key === null
-                ? shown(`a row of ${row.stream}`)
-                : html`<a href="${recordPath(row.stream, row.key)}">${shown(recordName(row.stream, row.key), 200)}</a>`
-            }:
-            ${shown(row.message)} (${shown(row.place)}), since ${moment(row.firstSeen, when)}
-          </li>`,
-      )}
-    </ul>`;
+    ${list(lines)}`;
 }
 
 export const personPage: Page = (routes, dashboard) => {
@@ -109,11 +101,12 @@ function account({ staffLinks, assignments = [] }: ExplainFacts, when: When): Ht
     ${accounts.length === 0 ? html`<p>The person has no account.</p>` : ""}
     ${terms([
       ...accounts.map(({ memberGlobalId, enterpriseGlobalId, origin, from }) => {
-        const of = html`of the enterprise ${shown(enterpriseGlobalId, 200)} (${origin} ${moment(from, when)})`;
-        return ["Member", html`${shown(memberGlobalId, 200)} ${of}`] as const;
+        const which = html`${shown(memberGlobalId, 200)} of the enterprise ${shown(enterpriseGlobalId, 200)}`;
+        return ["Member", html`${which} (${origin} ${moment(from, when)})`] as const;
       }),
-      ...held.map(({ assetNumber, origin, from }) => {
-        return ["Holds", html`asset ${shown(assetNumber, 200)} (${origin} ${moment(from, when)})`] as const;
-      }),
+      ...held.map(
+        ({ assetNumber, origin, from }) =>
+          ["Holds", html`asset ${shown(assetNumber, 200)} (${origin} ${moment(from, when)})`] as const,
+      ),
     ])}`;
 }

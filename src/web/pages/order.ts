@@ -1,13 +1,10 @@
 import { html } from "hono/html";
-import { formatKey } from "../../crm/keys.ts";
-import type { RecordKey } from "../../crm/model.ts";
 import type { Inquiry } from "../../inquiry/inquiry.ts";
 import { orderTree, type TreeNode } from "../../report/order-tree.ts";
-import { recordPath } from "../../report/page-links.ts";
 import { leftThere, type ExplainFacts, type PlacedFacts } from "../../report/explain.ts";
 import type { Html, Page } from "../page.ts";
+import { keyLink, list, terms } from "../parts/tables.ts";
 import { moment, shown, type When } from "../shown.ts";
-import { terms } from "../parts/tables.ts";
 import { recordRoutes } from "./record.ts";
 
 export const orderPage: Page = (routes, dashboard) => {
@@ -37,20 +34,16 @@ function placed({ placed: all }: ExplainFacts, when: When): Html {
   return html`<h2>On the platform</h2>
     ${terms([
       ["Channel order number", html`${shown(channelOrderId, 200)} (${origin} ${moment(from, when)})`],
-      ["Stands for", customerLink(customer)],
+      ["Stands for", keyLink("customers", customer)],
       ...licenceOrders.map(({ licenseOrderId, licenseType }) => {
-        const id = licenseOrderId === "" ? "not named" : shown(licenseOrderId, 200);
-        return ["Licence order", html`${id}, ${shown(licenseType)}`] as const;
+        const name = licenseOrderId === "" ? "not named" : shown(licenseOrderId, 200);
+        return ["Licence order", html`${name}, ${shown(licenseType)}`] as const;
       }),
       ...movedFrom.map((move) => {
-        const what = html`${moment(move.since, when)}; ${left(now, move, when)}`;
-        return ["Moved away from", html`${customerLink(move.customer)} ${what}`] as const;
+        const since = html`${moment(move.since, when)}; ${left(now, move, when)}`;
+        return ["Moved away from", html`${keyLink("customers", move.customer)} ${since}`] as const;
       }),
     ])}`;
-}
-
-function customerLink(customer: RecordKey): Html {
-  return html`<a href="${recordPath("customers", customer)}">${shown(formatKey(customer), 200)}</a>`;
 }
 
 function left(order: PlacedFacts, move: PlacedFacts["movedFrom"][number], when: When): Html | string {
@@ -107,14 +100,7 @@ function rowsOf(node: TreeNode, depth: number): Html[] {
     <td>${sideWord(sent, "sent", "not sent")}</td>
     <td>${seen === null ? html`<span class="none">not known</span>` : sideWord(seen, "shown", "not shown")}</td>
     <td>
-      ${verdict === undefined ? "" : verdictWord(verdicts[verdict])}
-      ${
-        details.length === 0
-          ? ""
-          : html`<ul>
-              ${details.map((detail) => html`<li>${shown(detail)}</li>`)}
-            </ul>`
-      }
+      ${verdict === undefined ? "" : verdictWord(verdicts[verdict])} ${list(details.map((detail) => shown(detail)))}
     </td>
   </tr>`;
   return [row, ...children.flatMap((child) => rowsOf(child, depth + 1))];

@@ -9,9 +9,9 @@ import { counted } from "../../report/text.ts";
 import { may, needs } from "../access/person.ts";
 import { failedNotice, framed, notFoundPage, type Notice } from "../frame.ts";
 import type { Html, Page, PageContext } from "../page.ts";
-import { decisionForm, keepableReason, sentDecision } from "../parts/forms.ts";
+import { decisionForm, keepableReason, placeIn, sentDecision } from "../parts/forms.ts";
 import { holdCard, holdFactsList, sumsText, waitingList } from "../parts/held.ts";
-import { recordLink } from "../parts/tables.ts";
+import { more, recordLink } from "../parts/tables.ts";
 
 const holdsOfPage = 25;
 const operationsOfPage = 50;
@@ -148,11 +148,10 @@ async function planShown(
       }
     </p>
     ${holds.holds.map((hold) => holdCard(hold, when))}
-    ${
-      last !== undefined && holds.holds.length === holdsOfPage
-        ? html`<p><a href="/plan?holdsAfter=${encodeURIComponent(last.id)}">Later holds</a></p>`
-        : ""
-    }
+    ${more(
+      last && holds.holds.length === holdsOfPage ? `/plan?holdsAfter=${encodeURIComponent(last.id)}` : undefined,
+      "Later holds",
+    )}
     ${
       runs.length === 0
         ? ""
@@ -161,13 +160,12 @@ async function planShown(
     }
     <h2>What is planned and held, by customer</h2>
     ${waitingList(facts.operations.slice(0, operationsOfPage))}
-    ${
+    ${more(
       facts.operations.length > operationsOfPage
-        ? html`<p>
-            <a href="/plan?after=${encodeURIComponent(facts.operations[operationsOfPage - 1]?.id ?? "")}">More</a>
-          </p>`
-        : ""
-    }
+        ? `/plan?after=${encodeURIComponent(facts.operations[operationsOfPage - 1]?.id ?? "")}`
+        : undefined,
+      "More",
+    )}
   `;
   return await framed(context, { title: "Plan", place: "Plan", body, notice }, status);
 }
@@ -204,9 +202,7 @@ async function holdShown(
   reason?: string,
 ): Promise<Response> {
   const id = idOfSegment(context.req.param("id") ?? "");
-  const after = Number(context.req.query("after") ?? 0);
-  if (!Number.isSafeInteger(after) || after < 0)
-    throw usage("That is no place in the list.", "Go back to the hold and follow its links.");
+  const after = placeIn(context, "hold");
   const facts = await dashboard.read(async (inquiry) => {
     const [hold] = await inquiry.holds({ id });
     if (hold === undefined) return undefined;
@@ -230,13 +226,10 @@ async function holdShown(
     }
     <h2>What it holds</h2>
     ${waitingList(operations, choices.length > 0 && hold.state !== "rejected" ? { approvedBy: form } : {})}
-    ${
-      facts.operations.length > operationsOfPage
-        ? html`<p>
-            <a href="${pagePath.hold(id)}?after=${place}">More of ${sums.operations}</a>
-          </p>`
-        : ""
-    }
+    ${more(
+      facts.operations.length > operationsOfPage ? `${pagePath.hold(id)}?after=${place}` : undefined,
+      `More of ${sums.operations}`,
+    )}
   `;
   return await framed(context, { title: `Hold ${hold.id}`, place: "Plan", body, notice }, status);
 }

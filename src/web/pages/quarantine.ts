@@ -15,7 +15,7 @@ import { framed, notFoundPage, type Notice } from "../frame.ts";
 import type { Html, Page, PageContext } from "../page.ts";
 import { askedText, buttonForm } from "../parts/forms.ts";
 import { moment, shown, whenOf } from "../shown.ts";
-import { numbers, table, terms, words } from "../parts/tables.ts";
+import { more, numbers, table, terms, words } from "../parts/tables.ts";
 
 const rowsOnPage = 50;
 /** Rows that one request maps again, so that the request ends in time. */
@@ -143,11 +143,7 @@ async function rowsOf(
       ["Stream", group.stream],
     ])}
     ${table("Rows that wait, the oldest first", columns, cells, "No row waits for this reason any more.")}
-    ${
-      last === undefined
-        ? ""
-        : html`<p><a href="${pathOf(group, { since: last.firstSeen, after: last.id })}" rel="next">Later rows</a></p>`
-    }
+    ${more(last && pathOf(group, { since: last.firstSeen, after: last.id }), "Later rows")}
     ${
       rows.length > 0 && may(context.var.person, "decide")
         ? buttonForm(context, {

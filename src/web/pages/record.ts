@@ -14,8 +14,8 @@ import { timeLineOf, tellers, type TimeLineEntry } from "../../report/time-line.
 import { needs } from "../access/person.ts";
 import { framed, type Notice } from "../frame.ts";
 import type { Html, PageContext, Routes } from "../page.ts";
-import { stateWord, terms } from "../parts/tables.ts";
-import { moodOf, sinceWhen, verdictOf, whoseTurn } from "../../report/explain-verdict.ts";
+import { keyLink, list, stateWord, terms } from "../parts/tables.ts";
+import { moodOf, ownHolds, sinceWhen, verdictOf, whoseTurn } from "../../report/explain-verdict.ts";
 
 const entriesAtFirst = 40;
 const mostFields = 60;
@@ -92,33 +92,20 @@ function inTheCrm(facts: ExplainFacts, when: When): Html | "" {
     ({ name }) => !name.startsWith("instances[") && !toldAlready.includes(name),
   );
   const run = (id: string): Html => html`<a href="${pagePath.run(id)}">${shown(id)}</a>`;
-  const ofCustomer = facts.stream === "customers" ? null : customer;
-  const ended = (finishedAt: string | null, complete: boolean): string =>
-    finishedAt === null ? "not ended" : complete ? "complete" : "incomplete";
+  const { changedRun, outcome } = record;
+  const whose = facts.stream === "customers" ? null : customer;
+  const ended = read?.finishedAt === null ? "not ended" : read?.complete === true ? "complete" : "incomplete";
   return html`<h2>In the CRM</h2>
     ${terms([
       ["State", html`${stateWord(record)}, version ${record.version}, from the source ${shown(record.source)}`],
-      [
-        "Customer",
-        ofCustomer === null
-          ? undefined
-          : html`<a href="${recordPath("customers", ofCustomer.key)}">${shown(formatKey(ofCustomer.key), 200)}</a>
-              (${ofCustomer.record?.state ?? "not in the CRM"})`,
-      ],
+      ["Customer", whose && html`${keyLink("customers", whose.key)} (${whose.record?.state ?? "not in the CRM"})`],
       ["First seen", moment(record.firstSeen, when)],
       [
         "Changed",
-        html`${moment(record.changedAt, when)}
-        ${record.changedRun === null ? "" : html`by run ${run(record.changedRun)}`}`,
+        html`${moment(record.changedAt, when)} ${changedRun === null ? "" : html`by run ${run(changedRun)}`}`,
       ],
-      [
-        "Decided",
-        record.outcome === null ? undefined : html`${shown(record.outcome.decision)} by run ${run(record.outcome.run)}`,
-      ],
-      [
-        "Last read",
-        read === null ? undefined : html`${moment(read.startedAt, when)}, ${ended(read.finishedAt, read.complete)}`,
-      ],
+      ["Decided", outcome && html`${shown(outcome.decision)} by run ${run(outcome.run)}`],
+      ["Last read", read && html`${moment(read.startedAt, when)}, ${ended}`],
       ...claims.map((claim) => ["Should hold", html`${shown(claim.claim)} (${shown(claimedNumbers(claim))})`] as const),
       ...fields.slice(0, mostFields).map((field) => [shown(field.name, 200), fieldValue(field)] as const),
     ])}
@@ -164,9 +151,7 @@ function verdictCard(facts: ExplainFacts, when: When): Html {
 function lines(title: string, texts: readonly string[]): Html | "" {
   if (texts.length === 0) return "";
   return html`<h2>${title}</h2>
-    <ul>
-      ${texts.map((text) => html`<li>${shown(text)}</li>`)}
-    </ul>`;
+    ${list(texts.map((text) => shown(text)))}`;
 }
 
 function actions(facts: ExplainFacts): Html | "" {
@@ -175,7 +160,7 @@ function actions(facts: ExplainFacts): Html | "" {
       .filter(({ state }) => state !== "resolved")
       .map(({ id }) => ({ path: pagePath.quarantine(id), text: `Quarantine ${id}` })),
     ...(facts.customer?.openOperations ?? []).map(({ id }) => ({ path: pagePath.settle(id), text: `Settle ${id}` })),
-    ...(facts.customer?.holds ?? [])
+    ...ownHolds(facts)
       .filter(({ state }) => state === "open")
       .map(({ id }) => ({ path: pagePath.hold(id), text: `Hold ${id}` })),
     ...facts.similar.map(({ stream, key }) => ({ path: recordPath(stream, key), text: recordName(stream, key) })),
@@ -196,13 +181,7 @@ function timeLine(entries: readonly TimeLineEntry[], when: When): Html {
           <div class="what">
             <span class="teller">${name === undefined ? tellers[by] : shown(name, 200)}</span>
             ${mood === undefined ? "" : html`<span class="state ${mood}">${moodWords[mood]}</span>`} ${shown(text)}
-            ${
-              details.length === 0
-                ? ""
-                : html`<ul>
-                    ${details.map((detail) => html`<li>${shown(detail)}</li>`)}
-                  </ul>`
-            }
+            ${list(details.map((detail) => shown(detail)))}
             ${links.map(({ path, text: name }) => html`<a href="${path}">${shown(name)}</a> `)}
           </div>
         </li>`,

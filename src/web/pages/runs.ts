@@ -2,7 +2,7 @@ import { whenOf, moment, shown, type When } from "../shown.ts";
 import { html } from "hono/html";
 import { streamSSE, type SSEStreamingApi } from "hono/streaming";
 import type { Dashboard } from "../../operate/dashboard.ts";
-import { messageOf, usage } from "../../base/errors.ts";
+import { messageOf } from "../../base/errors.ts";
 import { troubleOf } from "../../report/last-runs.ts";
 import { idOfSegment, pagePath } from "../../report/page-links.ts";
 import { valueText } from "../../report/runs.ts";
@@ -11,7 +11,8 @@ import { AtOnce } from "../access/rate-limit.ts";
 import { needs } from "../access/person.ts";
 import { notFoundPage, framed } from "../frame.ts";
 import type { Html, Page, PageContext } from "../page.ts";
-import { balanceTables, operationsTable, readsTable, runsTable, terms, verdictText } from "../parts/tables.ts";
+import { placeIn } from "../parts/forms.ts";
+import { balanceTables, more, operationsTable, readsTable, runsTable, terms, verdictText } from "../parts/tables.ts";
 import type { Progress } from "../../operate/application.ts";
 import type { Inquiry } from "../../inquiry/inquiry.ts";
 import { grouped } from "../../engine/model/taking.ts";
@@ -89,7 +90,7 @@ async function runsShown(context: PageContext, dashboard: Dashboard): Promise<Re
   const page = runs.slice(0, runsOfPage);
   const last = page.at(-1);
   const jobs = dashboard.application.jobs();
-  const more = new URLSearchParams({
+  const earlier = new URLSearchParams({
     ...(job === undefined ? {} : { job }),
     at: last?.startedAt ?? "",
     before: last?.id ?? "",
@@ -97,7 +98,7 @@ async function runsShown(context: PageContext, dashboard: Dashboard): Promise<Re
   const body = html`
     <p>Of ${jobLink(undefined, job)}${jobs.map(({ id }) => html`, ${jobLink(id, job)}`)}</p>
     ${page.length === 0 ? html`<p class="none">No run.</p>` : runsTable(page, whenOf(dashboard))}
-    ${runs.length > runsOfPage ? html`<p><a href="/runs?${more}">Earlier runs</a></p>` : ""}
+    ${more(runs.length > runsOfPage ? `/runs?${earlier}` : undefined, "Earlier runs")}
   `;
   return await framed(context, { title: "Runs", place: "Runs", body });
 }
@@ -112,9 +113,7 @@ const failedOperations = "Operations that were refused or are in doubt, the newe
 
 async function runShown(context: PageContext, dashboard: Dashboard): Promise<Response> {
   const id = idOfSegment(context.req.param("id") ?? "");
-  const after = Number(context.req.query("after") ?? 0);
-  if (!Number.isSafeInteger(after) || after < 0)
-    throw usage("That is no place in the list.", "Go back to the run and follow its links.");
+  const after = placeIn(context, "run");
   const facts = await dashboard.read(async (inquiry) => {
     const glance = await inquiry.runGlance(id);
     if (glance === undefined) return undefined;
@@ -142,13 +141,13 @@ async function runShown(context: PageContext, dashboard: Dashboard): Promise<Res
     }
     ${terms([
       ["Job", html`${shown(run.job)} (${run.kind}, by ${run.trigger})`],
-      ["Only", run.scope === null ? undefined : shown(run.scope)],
+      ["Only", run.scope && shown(run.scope)],
       ["Started", moment(run.startedAt, when)],
       [
         "Ended",
-        html`${moment(run.finishedAt, when, "not yet")}${
-          run.finishedAt === null ? "" : `, after ${ageOf(run.startedAt, run.finishedAt)}`
-        }`,
+        run.finishedAt === null
+          ? moment(null, when, "not yet")
+          : html`${moment(run.finishedAt, when)}, after ${ageOf(run.startedAt, run.finishedAt)}`,
       ],
     ])}
     <h2>What failed, and why</h2>
@@ -161,11 +160,10 @@ async function runShown(context: PageContext, dashboard: Dashboard): Promise<Res
     ${readsTable(reads, when, "Readings of sources")}
     <h2>Operations</h2>
     ${operationsTable(operations, "Operations in the order in which they were planned")}
-    ${
-      facts.operations.length > operationsOfPage
-        ? html`<p><a href="${pagePath.run(id)}?after=${place}">Later operations</a></p>`
-        : ""
-    }
+    ${more(
+      facts.operations.length > operationsOfPage ? `${pagePath.run(id)}?after=${place}` : undefined,
+      "Later operations",
+    )}
     <h2>More</h2>
     <details>
       <summary>Summary and configuration as the ledger keeps them</summary>
@@ -193,7 +191,7 @@ type Glance = NonNullable<Awaited<ReturnType<Inquiry["runGlance"]>>>;
 
 /** Progress from this process, if the run is here, and from the ledger. */
 function runProgress(
-  { run, reads, operations, counted, more }: Glance,
+  { run, reads, operations, counted, more: isCut }: Glance,
   progress: Progress | undefined,
   when: When,
 ): Html {
@@ -211,7 +209,7 @@ function runProgress(
             read${read.finishedAt === null ? " so far" : ""}
           </li>`,
       )}
-      <li>${counted === 0 ? "no operation yet" : `${more ? "the newest operations" : "operations"}: ${states}`}</li>
+      <li>${counted === 0 ? "no operation yet" : `${isCut ? "the newest operations" : "operations"}: ${states}`}</li>
     </ul>`;
 }
 

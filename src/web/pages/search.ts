@@ -10,7 +10,7 @@ import { needs } from "../access/person.ts";
 import { RateLimit } from "../access/rate-limit.ts";
 import { framed } from "../frame.ts";
 import type { Html, Page, PageContext } from "../page.ts";
-import { nouns, stateWord, table, words } from "../parts/tables.ts";
+import { keyLink, nouns, stateWord, table, words } from "../parts/tables.ts";
 import { moment, shown, whenOf } from "../shown.ts";
 
 const longest = 200;
@@ -90,7 +90,7 @@ function list(found: readonly FoundRecord[], dashboard: Dashboard): Html {
     (stream) => found.filter((one) => one.stream === stream).length >= mostFound,
   );
   const rows = found.map((one) => [
-    html`<a href="${recordPath(one.stream, one.key)}">${shown(`${one.key.namespace}/${one.key.id}`, 200)}</a>`,
+    keyLink(one.stream, one.key),
     nouns[one.stream],
     isBeginning(one) ? one.by : `its ${one.by}`,
     one.record === null ? html`<span class="state bad">in quarantine</span>` : stateWord(one.record),

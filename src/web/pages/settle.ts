@@ -3,16 +3,15 @@ import type { Dashboard } from "../../operate/dashboard.ts";
 import { openDecisions } from "../../requests/decisions.ts";
 import { askForAnswer } from "../../requests/private-shown.ts";
 import { Problem, usage } from "../../base/errors.ts";
-import { formatKey } from "../../crm/keys.ts";
 import type { OperationFacts } from "../../report/facts.ts";
 import { attemptText, nextForOperation, stateText } from "../../report/waiting.ts";
-import { idOfSegment, pagePath, recordPath } from "../../report/page-links.ts";
+import { idOfSegment, pagePath } from "../../report/page-links.ts";
 import { may, needs } from "../access/person.ts";
 import { failedNotice, framed, notFoundPage, type Notice } from "../frame.ts";
 import type { Html, Page, PageContext } from "../page.ts";
 import { askedText, decisionForm, keepableReason, sentDecision } from "../parts/forms.ts";
 import { markedJson, moment, shown, whenOf } from "../shown.ts";
-import { table, terms, words } from "../parts/tables.ts";
+import { keyLink, list, more, table, terms, words } from "../parts/tables.ts";
 
 const rowsOnPage = 50;
 const place = "Settle";
@@ -70,15 +69,7 @@ async function openOnes(context: PageContext, dashboard: Dashboard): Promise<Res
       until that is known.
     </p>
     ${table("Operations whose outcome is open, the oldest first", columns, cells, "Every operation is settled.")}
-    ${
-      last === undefined
-        ? ""
-        : html`<p>
-            <a href="/settle?${new URLSearchParams({ since: last.createdAt, after: last.id }).toString()}" rel="next"
-              >Later ones</a
-            >
-          </p>`
-    }`;
+    ${more(last && `/settle?${new URLSearchParams({ since: last.createdAt, after: last.id }).toString()}`, "Later ones")}`;
   return await framed(context, { title: "Settle", place, body });
 }
 
@@ -133,9 +124,7 @@ async function oneOperation(
       </section>
     </div>
     <h2>Attempts</h2>
-    <ul>
-      ${row.attempts.map((attempt) => html`<li>${shown(attemptText(attempt, viewOf(dashboard)))}</li>`)}
-    </ul>
+    ${list(row.attempts.map((attempt) => shown(attemptText(attempt, viewOf(dashboard)))))}
     ${
       row.answerKept
         ? html`<h2>What the service answered</h2>
@@ -156,7 +145,7 @@ function factsOf(row: OperationFacts, dashboard: Dashboard): Html {
   return terms([
     ["Operation", html`<code>${row.id}</code>`],
     ["About", shown(row.subject)],
-    ["Customer", html`<a href="${recordPath("customers", row.customer)}">${shown(formatKey(row.customer))}</a>`],
+    ["Customer", keyLink("customers", row.customer)],
     ["Because", shown(row.reason)],
     ["State", html`<span class="state">${shown(stateText(row))}</span>`],
     ["Planned", moment(row.createdAt, when)],

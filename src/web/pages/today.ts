@@ -11,7 +11,7 @@ import { ageOf, printable, instantText } from "../../report/text.ts";
 import { needs, may } from "../access/person.ts";
 import { framed } from "../frame.ts";
 import type { Html, Page } from "../page.ts";
-import { readsTable, verdictText, numbers, table, words } from "../parts/tables.ts";
+import { list, readsTable, verdictText, numbers, table, words } from "../parts/tables.ts";
 
 const runsOfJob = 30;
 const mostJobs = 20;
@@ -49,19 +49,13 @@ export const todayPage: Page = (routes, dashboard) => {
 function sentence({ tone, text, notes }: StateSentence): Html {
   return html`<div class="card ${tone}" id="state">
     <p class="lead state ${tone}"><span aria-hidden="true">${signs[tone]}</span> ${text}</p>
-    ${
-      notes.length === 0
-        ? ""
-        : html`<ul>
-            ${notes.map((note) => html`<li>${shown(note)}</li>`)}
-          </ul>`
-    }
+    ${list(notes.map((note) => shown(note)))}
   </div>`;
 }
 
 function waits({ items, more }: { items: readonly Waiting[]; more: number }, decides: boolean, when: When): Html {
   if (items.length === 0) return html``;
-  return html`<h2>What waits, the oldest first</h2>
+  return html`<h2>What waits, the worst first</h2>
     <ol class="waiting">
       ${items.map(
         ({ what, why, since, owner, cure, page, decision, tone }) =>

@@ -133,6 +133,13 @@ export async function sentDecision(context: PageContext): Promise<SentDecision> 
   };
 }
 
+/** Where a list goes on: the place after which its page begins. Throws a usage Problem for anything else. */
+export function placeIn(context: PageContext, what: string): number {
+  const after = Number(context.req.query("after") ?? 0);
+  if (Number.isSafeInteger(after) && after >= 0) return after;
+  throw usage("That is no place in the list.", `Go back to the ${what} and follow its links.`);
+}
+
 /** The reason if it may be kept. Throws a usage Problem otherwise. */
 export function keepableReason({ var: { person } }: PageContext, reason: string): string {
   if (reason === "")

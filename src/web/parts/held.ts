@@ -49,15 +49,13 @@ export function holdCard(hold: HoldFacts, when: When): Html {
 
 export function holdFactsList(hold: HoldFacts, when: When): Html {
   const { word, tone } = states[hold.state];
-  const by = hold.decidedBy === null ? "" : html` by ${shown(hold.decidedBy)}`;
+  const { decidedAt, decidedBy, reason } = hold;
+  const by = decidedBy === null ? "" : html` by ${shown(decidedBy)}`;
   return terms([
     ["State", html`<span class="state ${tone}">${word}</span>`],
     ["Held because", shown(hold.explanation)],
     ["Since", moment(hold.createdAt, when)],
-    [
-      "Decided",
-      hold.decidedAt === null ? undefined : html`${moment(hold.decidedAt, when)}${by}: ${shown(hold.reason ?? "")}`,
-    ],
+    ["Decided", decidedAt && html`${moment(decidedAt, when)}${by}: ${shown(reason ?? "")}`],
     ["Takes a run back", hold.ofUndo ? html`It is carried out by <code>crm-sync apply</code> alone.` : undefined],
     ["Next", shown(nextForHold(hold))],
   ]);

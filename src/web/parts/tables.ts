@@ -20,7 +20,7 @@ import {
 import { ageOf } from "../../report/text.ts";
 
 /** Foreign text goes through `shown`, or is escaped here. */
-type Cell = Html | string | number | undefined;
+type Cell = Html | string | number | null | undefined;
 
 interface Column {
   title: string;
@@ -74,9 +74,9 @@ export function table(
   </div>`;
 }
 
-/** Words and what they mean, one under the other; those without a value are left out. */
-export function terms(pairs: readonly (readonly [Html | string, Cell])[]): Html {
-  const known = pairs.filter(([, value]) => value !== undefined && value !== "");
+/** Pairs without a value are left out. */
+export function terms(pairs: readonly (readonly [string | Html, Cell])[]): Html {
+  const known = pairs.filter(([, value]) => value !== undefined && value !== null && value !== "");
   return html`<dl>
     ${known.map(
       ([term, value]) =>
@@ -94,6 +94,24 @@ export function goodOrFailing(problem: string | null, since: string | null, when
 
 export const nouns = { customers: "customer", orders: "order", staff: "person" } as const;
 const mostOfKey = 120;
+
+/** Nothing for no items. */
+export function list(items: readonly (Html | string)[]): Html | "" {
+  if (items.length === 0) return "";
+  return html`<ul>
+    ${items.map((item) => html`<li>${item}</li>`)}
+  </ul>`;
+}
+
+/** `crm/10248`, leading to the page of the record. */
+export function keyLink(stream: Stream, key: RecordKey): Html {
+  return html`<a href="${recordPath(stream, key)}">${shown(formatKey(key), 200)}</a>`;
+}
+
+/** Leads to the next page of a list; nothing if the list ends here. */
+export function more(path: string | undefined, text: string): Html | "" {
+  return path === undefined ? "" : html`<p><a href="${path}" rel="next">${text}</a></p>`;
+}
 
 export function recordLink(stream: Stream, key: RecordKey): Html {
   return html`<a href="${recordPath(stream, key)}">${nouns[stream]} ${shown(formatKey(key), mostOfKey)}</a>`;
@@ -122,16 +140,14 @@ export function recordList(
   when: When,
 ): Html {
   const rows = records.map((record) => [
-    html`<a href="${recordPath(record.stream, record.key)}"
-      >${shown(`${record.key.namespace}/${record.key.id}`, 200)}</a
-    >`,
+    keyLink(record.stream, record.key),
     stateWord(record),
     record.deferred === null ? "" : shown(record.deferred.reason),
     moment(record.changedAt, when),
   ]);
   const none = `No ${caption.toLowerCase()}.`;
   return html`${table(caption, words("Id", "State", "Why", "Changed"), rows, none)}
-  ${next === undefined ? "" : html`<p><a href="${next}">More ${caption.toLowerCase()}</a></p>`}`;
+  ${more(next, `More ${caption.toLowerCase()}`)}`;
 }
 
 type RunOperation = Awaited<ReturnType<Inquiry["runOperations"]>>[number];

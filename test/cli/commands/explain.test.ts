@@ -1,5 +1,6 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
+import { verdictOf } from "../../../src/report/explain-verdict.ts";
 import { numberOf } from "../../support/asking.ts";
 import { document, world, type Parsed } from "../../support/cli.ts";
 import { crmSync } from "../../support/program.ts";
@@ -57,6 +58,11 @@ describe("explain", () => {
       64,
       expect.stringContaining("crm-sync explain order crm/C1, crm-sync explain customer crm/C1"),
     ]);
+    const { links } = await w.ask("explain", "customer", "C1");
+    for (const word of [`${canary.name} C1`, links[0].enterpriseGlobalId])
+      expect((await w.ask("explain", word)).key, word).toEqual({ namespace: "crm", id: "C1" });
+    expect((await w.ask("explain", `${canary.person} S1`, "--show-private")).stream).toBe("staff");
+    expect((await w.ask("explain", numberOf(w, "A2"))).stream).toBe("orders");
     expect((await w.run("explain", "order")).exitCode).toBe(64);
     expect((await w.run("explain", "nobody")).exitCode).toBe(64);
   });
@@ -119,6 +125,49 @@ describe("explain", () => {
     expect(new Set(lines).size).toBe(lines.length);
     const person = await crmSync(w.place, "explain", "staff", "S1-1", "--show-private", "--by", "anna");
     expect(person.stdout.split("\n", 1)[0]).toMatch(new RegExp(`^${canary.person} 1 1, staff crm/S1-1: `, "u"));
+  });
+
+  it("tells what the platform showed earlier, and shows only what it shows now as present", async () => {
+    const w = await world({ records: company(1, 1) });
+    await w.run("run", "everything");
+    await w.run("run", "verify");
+    w.tamper(`insert into observation select customer_namespace, customer_id, kind, subject, '2026-01-01T00:00:00.000Z',
+      from_at, from_at, json_insert(body, '$.earlier', 'another form'), 'x' from observation where kind = 'product'`);
+    const told = (await w.run("explain", "O1")).stdout;
+    const [story = "", present = ""] = told.split("\nshown by the platform");
+    expect(story).toMatch(/2026-01-01 00:00:00 UTC {2}platform: product .*another form/u);
+    expect(present).not.toContain("another form");
+    expect((await w.ask("explain", "O1")).observations).toHaveLength(3);
+  });
+
+  it("names the newest reasons for quarantine, whatever the source", async () => {
+    const w = await world({ records: company(1, 1) });
+    w.staff = w.staff.map((row) => ({ ...row, login: "not a login!" }));
+    w.write();
+    await w.run("run", "everything");
+    const names =
+      "id source first_seen stream namespace record_id place field code message raw_ref raw_hash last_seen last_read state";
+    const columns = names.split(" ");
+    const copy = (...own: [id: string, source: string, firstSeen: string]): void =>
+      w.tamper(
+        `insert into quarantine (${columns.join(", ")})
+         select '${own.join("', '")}', ${columns.slice(3).join(", ")} from quarantine limit 1`,
+      );
+    copy("q-a", "a", "2030-01-01T00:00:00.000Z");
+    copy("q-z", "z", "2020-01-01T00:00:00.000Z");
+    const { quarantine } = await w.ask("explain", "staff", "S1-1");
+    expect([quarantine[0].id, quarantine.at(-1).id]).toEqual(["q-a", "q-z"]);
+  });
+
+  it("says that a cut list has at least so many, also where some of it is in quarantine", async () => {
+    const w = await world({ records: company(1, 1) });
+    await w.run("run", "everything");
+    const facts = await w.ask("explain", "C1");
+    const { record } = await w.ask("explain", "O1");
+    const deferred = { code: "plan.not-chosen", reason: "later", since: record.firstSeen };
+    const waiting = Array.from({ length: 20 }, () => ({ ...record, deferred }));
+    const { because } = verdictOf({ ...facts, waiting: [{ ...record, state: "quarantined" }, ...waiting.slice(1)] });
+    expect(because[0]).toMatch(/^at least 19 orders and staff records/u);
   });
 
   it("tells what is in quarantine from what no source gave", { tags: "long" }, async () => {

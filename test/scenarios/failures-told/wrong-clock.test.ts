@@ -1,4 +1,4 @@
-import { existsSync } from "node:fs";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { auditEntries, unsettled } from "../../support/asking.ts";
 import { world, type Parsed, type World } from "../../support/cli.ts";
@@ -78,6 +78,15 @@ describe("with the clock of the computer in 2036", () => {
     expect(await issue(w)).toMatch(/2036-.*order-service says 2026-11-02.*→ correct the clock/u);
     // What stood before can be asked for: nothing of it is gone.
     expect((await w.run("report", "orders", "--period", "2026-11", "--as-of", "2026-11-02T08:05")).exitCode).toBe(0);
+  });
+
+  it("the run says the times in the configured zone", async () => {
+    const w = await lived();
+    const settings = w.path("crm-sync.yaml");
+    writeFileSync(settings, readFileSync(settings, "utf8").replace("zone: UTC", "zone: Europe/Berlin"));
+    w.ahead = 10 * year;
+    for (const job of ["everything", "verify"])
+      expect((await w.run("run", job)).stdout, job).toMatch(/^clock: .* 2036-\d\d-\d\d \d\d:\d\d:\d\d \+01:00/mu);
   });
 
   it("nobody who is missing counts as gone", async () => {

@@ -77,6 +77,23 @@ describe("the pages of customers, orders and people", () => {
   });
 });
 
+it("the page of an order leads to its own holds, and knows what the platform shows of other customers", async () => {
+  const w = await world({ records: company(2, 1) });
+  w.orders.push({ id: "O3", customer: "C1", assets: ["O3-A1"] });
+  w.write();
+  await w.run("run", "everything");
+  await w.run("run", "verify");
+  w.tamper("update observation set to_at = seen_at where customer_id = 'C2' and kind in ('asset', 'product')");
+  const pages = await showing(w);
+  expect((await pages.get("/order/crm/O2")).text).toContain('state bad">missing');
+  Object.assign(w.orders[0] ?? {}, { cancelled: true });
+  w.write();
+  expect((await w.run("run", "everything")).exitCode).toBe(4);
+  const holds = async (order: string): Promise<boolean> =>
+    (await pages.get(`/order/crm/${order}`)).text.includes('href="/hold/');
+  expect([await holds("O1"), await holds("O3")]).toEqual([true, false]);
+});
+
 describe("private values on a page", () => {
   it("are shown to who asks and may, once that is written down, and to nobody else", async () => {
     const w = await ran();

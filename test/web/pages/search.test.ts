@@ -39,6 +39,18 @@ it("the search leads to a record by its id, number or the beginning of a company
   for (const bad of ["", "x".repeat(201), "a\0b"]) expect(await leads(bad)).toBe(400);
 });
 
+it("the search leads to a record that is only in quarantine, with and without its namespace", async () => {
+  const w = await world();
+  w.staff.push({ id: "S1-9", customer: "C1", login: "not a login!" });
+  w.write();
+  await w.run("run", "everything");
+  const pages = await showing(w);
+  for (const text of ["S1-9", "crm/S1-9"])
+    expect((await pages.get(`/search?q=${encodeURIComponent(text)}`)).headers["location"], text).toBe(
+      "/person/crm/S1-9",
+    );
+});
+
 it("the search finds nobody by a name that was erased", { tags: "long" }, async () => {
   const w = await livedWithGone();
   const leads = async (): Promise<number> =>

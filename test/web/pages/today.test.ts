@@ -49,6 +49,7 @@ describe("today", () => {
     const { status, text } = await pages.get("/today");
     expect(status).toBe(200);
     expect(await toneOf(pages)).toBe("bad");
+    expect(text).toContain("What waits, the worst first");
     const { holds, openOperations } = await w.ask("status");
     for (const { id } of holds) expect(text).toContain(`href="/hold/${id}"`);
     for (const { id } of openOperations) expect(text).toContain(`href="/settle/${id}"`);
