@@ -117,10 +117,10 @@ export class WorkTables {
     customer: RecordKey | undefined,
     why: { code: string; reason: string; at: string },
   ): number {
-    const { code, reason, at } = why;
-    if (customer === undefined)
-      return this.#statements.deferChanged.run({ run, ...why, keeps: waitsForNextRun(code) ? 1 : 0 }).changes;
-    return this.#statements.deferOf.run(run, code, reason, at, customer.namespace, customer.id).changes;
+    const wait = { run, ...why, keeps: waitsForNextRun(why.code) ? 1 : 0 };
+    if (customer === undefined) return this.#statements.deferChanged.run(wait).changes;
+    const { namespace, id } = customer;
+    return this.#statements.deferOf.run({ ...wait, namespace, id }).changes;
   }
 
   /** Ends the waiting of a customer's own record, if its code has this prefix. */
@@ -171,6 +171,12 @@ function countOfPending(): string {
   });
   return parts.join(" + ");
 }
+
+/** A new code starts a new wait. A record that the run only did not reach keeps its reason and start of waiting. */
+const waiting = `deferred_since = case when deferred_since is not null and (deferred_code = @code or @keeps)
+    then deferred_since else @at end,
+  deferred_code = case when @keeps then coalesce(deferred_code, @code) else @code end,
+  deferred_reason = case when @keeps and deferred_code is not null then deferred_reason else @reason end`;
 
 // oxlint-disable-next-line max-lines-per-function -- a table of statements
 function prepareStatements(database: Sqlite) {
@@ -261,14 +267,10 @@ function prepareStatements(database: Sqlite) {
          deferred_reason = null, deferred_since = null
        where stream = +? and namespace = +? and id = +?`,
       ),
-    // A record that the run only did not reach keeps its reason and start of waiting.
     waits: () =>
       database.prepare(
         `update record set outcome_run = @run, outcome = @outcome, pending = @pending,
-         deferred_since = case when deferred_since is not null and (deferred_code = @code or @keeps) then deferred_since
-           else @at end,
-         deferred_code = case when @keeps then coalesce(deferred_code, @code) else @code end,
-         deferred_reason = case when @keeps and deferred_code is not null then deferred_reason else @reason end
+         ${waiting}
        where stream = +@stream and namespace = +@namespace and id = +@id`,
       ),
     noteDeferral: () =>
@@ -291,17 +293,13 @@ function prepareStatements(database: Sqlite) {
       ),
     deferChanged: () =>
       database.prepare(
-        `update record set outcome_run = @run, outcome = 'deferred',
-         deferred_code = case when @keeps then coalesce(deferred_code, @code) else @code end,
-         deferred_reason = case when @keeps and deferred_code is not null then deferred_reason else @reason end,
-         deferred_since = coalesce(deferred_since, @at)
+        `update record set outcome_run = @run, outcome = 'deferred', ${waiting}
        where changed_run = +@run and pending = 1 and state <> 'quarantined' and outcome_run is not @run`,
       ),
     deferOf: () =>
       database.prepare(
-        `update record set outcome_run = ?, outcome = 'deferred', deferred_code = ?, deferred_reason = ?,
-         deferred_since = coalesce(deferred_since, ?)
-       where customer_namespace = +? and customer_id = +? and pending = 1 and state <> 'quarantined'`,
+        `update record set outcome_run = @run, outcome = 'deferred', ${waiting}
+       where customer_namespace = +@namespace and customer_id = +@id and pending = 1 and state <> 'quarantined'`,
       ),
     endDeferral: () =>
       database.prepare(
