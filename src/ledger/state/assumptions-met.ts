@@ -50,7 +50,8 @@ export class AssumptionsMet {
     if (all.length === 0) return;
     const unknown = all.filter(({ row, about }) => {
       const before = this.#context.read(() => this.#statements.of.get(row));
-      return before === undefined || !evidenceOf(before.evidence).about.includes(about ?? "");
+      const known = before && evidenceOf(before.evidence).about;
+      return known === undefined || (known.length > 0 && !known.includes(about ?? ""));
     });
     await this.met(unknown);
   }
