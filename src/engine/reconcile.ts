@@ -379,11 +379,8 @@ class CustomerAttemptRun {
 
   async #deferAll({ code, reason }: Omit<Why, "again">): Promise<void> {
     const why = { code, reason, again: true };
-    let pending = deferredOf(this.#knows.held, why);
-    if (pending.length === 0) {
-      await this.#deps.ledger.records.markPending({ customer: this.#customer });
-      pending = deferredOf(this.#knows.held, why);
-    }
+    const pending = deferredOf(this.#knows.held, why);
+    if (pending.length === 0) await this.#deps.ledger.records.markPending({ customer: this.#customer });
     await this.#dropStored(`not attempted: ${reason}`);
     await this.#deps.ledger.records.setOutcomes(this.#attempt.runId, pending);
   }
