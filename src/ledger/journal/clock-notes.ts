@@ -1,5 +1,5 @@
 import type { Sqlite } from "../database/database.ts";
-import { statements } from "../database/statements.ts";
+import { prepared, sql } from "../database/statements.ts";
 import type { Row } from "../tables.ts";
 
 /** When stored times in the future were first noticed. Writes run inside the writer's transaction. */
@@ -7,16 +7,11 @@ export class ClockNoteTables {
   readonly #statements;
 
   constructor(database: Sqlite) {
-    this.#statements = statements.onUse({
-      find: () =>
-        database.prepare<[string], Row<"clock_note", "future" | "met_at">>(
-          "select future, met_at from clock_note where subject = +?",
-        ),
-      keep: () =>
-        database.prepare(
-          `insert into clock_note (subject, future, met_at) values (?, ?, ?)
-         on conflict (subject) do update set future = excluded.future, met_at = excluded.met_at`,
-        ),
+    this.#statements = prepared(database, {
+      find: sql<[string], Row<"clock_note", "future" | "met_at">>`
+        select future, met_at from clock_note where subject = +?`,
+      keep: sql`insert into clock_note (subject, future, met_at) values (?, ?, ?)
+        on conflict (subject) do update set future = excluded.future, met_at = excluded.met_at`,
     });
   }
 

@@ -1,6 +1,6 @@
 import { type Json, parseJson } from "../../base/canonical-json.ts";
 import type { Sqlite } from "../database/database.ts";
-import { statements } from "../database/statements.ts";
+import { prepared, sql } from "../database/statements.ts";
 import type { AlertTable, AlertToldTable, DeliveryTable } from "./tables.ts";
 
 export interface ToldAlert {
@@ -16,25 +16,18 @@ export class AlertTables {
   readonly #statements;
 
   constructor(database: Sqlite) {
-    this.#statements = statements.onUse({
-      all: () => database.prepare<[], AlertTable>("select key, since, body, sent_at from alert order by key"),
-      set: () =>
-        database.prepare(
-          `insert into alert (key, since, body) values (?, ?, ?)
-         on conflict (key) do update set body = excluded.body where body <> excluded.body`,
-        ),
-      sent: () => database.prepare("update alert set sent_at = ? where key = +?"),
-      dropOthers: () => database.prepare("delete from alert where key not in (select value from json_each(?))"),
-      told: () => database.prepare<[], AlertToldTable>("select * from alert_told order by channel, key"),
-      tell: () =>
-        database.prepare(
-          `insert into alert_told (channel, key, since, body, told_at) values (@channel, @key, @since, @body, @at)
-         on conflict (channel, key) do update set since = @since, body = @body, told_at = @at`,
-        ),
-      lower: () => database.prepare("update alert_told set body = ? where channel = +? and key = +?"),
-      forget: () => database.prepare("delete from alert_told where channel = +? and key = +?"),
-      forgetOthers: () =>
-        database.prepare("delete from alert_told where channel not in (select value from json_each(?))"),
+    this.#statements = prepared(database, {
+      all: sql<[], AlertTable>`select key, since, body, sent_at from alert order by key`,
+      set: sql`insert into alert (key, since, body) values (?, ?, ?)
+        on conflict (key) do update set body = excluded.body where body <> excluded.body`,
+      sent: sql`update alert set sent_at = ? where key = +?`,
+      dropOthers: sql`delete from alert where key not in (select value from json_each(?))`,
+      told: sql<[], AlertToldTable>`select * from alert_told order by channel, key`,
+      tell: sql`insert into alert_told (channel, key, since, body, told_at) values (@channel, @key, @since, @body, @at)
+        on conflict (channel, key) do update set since = @since, body = @body, told_at = @at`,
+      lower: sql`update alert_told set body = ? where channel = +? and key = +?`,
+      forget: sql`delete from alert_told where channel = +? and key = +?`,
+      forgetOthers: sql`delete from alert_told where channel not in (select value from json_each(?))`,
     });
   }
 
@@ -97,22 +90,14 @@ export class DeliveryTables {
   readonly #statements;
 
   constructor(database: Sqlite) {
-    this.#statements = statements.onUse({
-      all: () => database.prepare<[], DeliveryTable>("select * from delivery order by kind, name"),
-      done: () =>
-        database.prepare(
-          `insert into delivery (kind, name, done_at) values (@kind, @name, @at)
-         on conflict (kind, name) do update set done_at = @at, problem = null, failing_since = null`,
-        ),
-      failed: () =>
-        database.prepare(
-          `insert into delivery (kind, name, problem, failing_since) values (@kind, @name, @problem, @at)
-         on conflict (kind, name) do update set problem = @problem, failing_since = coalesce(failing_since, @at)`,
-        ),
-      clear: () =>
-        database.prepare("update delivery set problem = null, failing_since = null where kind = +? and name = +?"),
-      forgetOthers: () =>
-        database.prepare("delete from delivery where kind = +? and name not in (select value from json_each(?))"),
+    this.#statements = prepared(database, {
+      all: sql<[], DeliveryTable>`select * from delivery order by kind, name`,
+      done: sql`insert into delivery (kind, name, done_at) values (@kind, @name, @at)
+        on conflict (kind, name) do update set done_at = @at, problem = null, failing_since = null`,
+      failed: sql`insert into delivery (kind, name, problem, failing_since) values (@kind, @name, @problem, @at)
+        on conflict (kind, name) do update set problem = @problem, failing_since = coalesce(failing_since, @at)`,
+      clear: sql`update delivery set problem = null, failing_since = null where kind = +? and name = +?`,
+      forgetOthers: sql`delete from delivery where kind = +? and name not in (select value from json_each(?))`,
     });
   }
 

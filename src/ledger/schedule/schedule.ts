@@ -3,7 +3,7 @@ import type { LedgerContext } from "../context.ts";
 import { lastTrusted } from "../time/time.ts";
 import { AlertTables, DeliveryTables, type ToldAlert, type Delivery, type DeliveryKind } from "./alerts.ts";
 import type { Sqlite } from "../database/database.ts";
-import { statements } from "../database/statements.ts";
+import { prepared, sql } from "../database/statements.ts";
 import type { Row } from "../tables.ts";
 import type { OpenCircuitTable } from "./tables.ts";
 
@@ -132,7 +132,7 @@ export class FireTimeTables {
   readonly #statements;
 
   constructor(database: Sqlite) {
-    this.#statements = prepareStatements(database);
+    this.#statements = prepared(database, texts);
   }
 
   /** See `Schedule.claim`. Forgets old times, measured by the last trusted time (epoch milliseconds). */
@@ -164,37 +164,21 @@ export class FireTimeTables {
   }
 }
 
-function prepareStatements(database: Sqlite) {
-  return statements.onUse({
-    claim: () =>
-      database.prepare(
-        `insert into last_fire_time (job, fire_time, fired_at) values (?, ?, ?)
-       on conflict (job) do update set fire_time = excluded.fire_time, fired_at = excluded.fired_at
-         where excluded.fire_time > last_fire_time.fire_time`,
-      ),
-    fired: () =>
-      database.prepare<[string, string], Row<"fired_time", "fire_time">>(
-        "select fire_time from fired_time where job = +? and fire_time = +?",
-      ),
-    fire: () => database.prepare("insert into fired_time (job, fire_time, fired_at) values (?, ?, ?)"),
-    finish: () =>
-      database.prepare(
-        `update fired_time set finished_at = ? where job = +? and fire_time >= ? and fire_time <= ?
-          and finished_at is null`,
-      ),
-    unfinished: () =>
-      database.prepare<[string], Row<"fired_time", "fire_time">>(
-        "select fire_time from fired_time where job = +? and finished_at is null order by fire_time",
-      ),
-    forget: () => database.prepare("delete from fired_time where job = +? and fire_time < ?"),
-    rewind: () =>
-      database.prepare("update last_fire_time set fire_time = ?, fired_at = ? where job = +? and fire_time > ?"),
-    last: () =>
-      database.prepare<[string], Row<"last_fire_time", "fire_time">>(
-        "select fire_time from last_fire_time where job = +?",
-      ),
-  });
-}
+const texts = {
+  claim: sql`insert into last_fire_time (job, fire_time, fired_at) values (?, ?, ?)
+    on conflict (job) do update set fire_time = excluded.fire_time, fired_at = excluded.fired_at
+      where excluded.fire_time > last_fire_time.fire_time`,
+  fired: sql<[string, string], Row<"fired_time", "fire_time">>`
+    select fire_time from fired_time where job = +? and fire_time = +?`,
+  fire: sql`insert into fired_time (job, fire_time, fired_at) values (?, ?, ?)`,
+  finish: sql`update fired_time set finished_at = ? where job = +? and fire_time >= ? and fire_time <= ?
+    and finished_at is null`,
+  unfinished: sql<[string], Row<"fired_time", "fire_time">>`
+    select fire_time from fired_time where job = +? and finished_at is null order by fire_time`,
+  forget: sql`delete from fired_time where job = +? and fire_time < ?`,
+  rewind: sql`update last_fire_time set fire_time = ?, fired_at = ? where job = +? and fire_time > ?`,
+  last: sql<[string], Row<"last_fire_time", "fire_time">>`select fire_time from last_fire_time where job = +?`,
+};
 
 /** Instants are ISO text. `probeAt` is when one call tries the service again, by the clock of its process. */
 export interface OpenCircuit {
@@ -209,17 +193,11 @@ export class OpenCircuitTables {
   readonly #statements;
 
   constructor(database: Sqlite) {
-    this.#statements = statements.onUse({
-      all: () =>
-        database.prepare<[], OpenCircuitTable>(
-          "select service, since, reason, probe_at from open_circuit order by service",
-        ),
-      note: () =>
-        database.prepare(
-          `insert into open_circuit (service, since, reason, probe_at) values (?, ?, ?, ?)
-         on conflict (service) do update set reason = excluded.reason, probe_at = excluded.probe_at`,
-        ),
-      close: () => database.prepare("delete from open_circuit where service = +?"),
+    this.#statements = prepared(database, {
+      all: sql<[], OpenCircuitTable>`select service, since, reason, probe_at from open_circuit order by service`,
+      note: sql`insert into open_circuit (service, since, reason, probe_at) values (?, ?, ?, ?)
+        on conflict (service) do update set reason = excluded.reason, probe_at = excluded.probe_at`,
+      close: sql`delete from open_circuit where service = +?`,
     });
   }
 

@@ -8,7 +8,7 @@ import {
   subjectOf,
 } from "../../report/reconciliation/case.ts";
 import type { Sqlite } from "../database/database.ts";
-import { statements, table } from "../database/statements.ts";
+import { prepared, sql, table } from "../database/statements.ts";
 import { stored } from "../database/damage.ts";
 
 /** A difference between platform and ledger. It ends when a complete reading no longer shows it. */
@@ -124,64 +124,43 @@ export class DifferenceRows {
 
 function prepareStatements(database: Sqlite) {
   const one = "namespace = +? and customer_id = +? and level = +? and subject = +? and class = +?";
-  return statements.onUse({
-    again: () =>
-      database.prepare(
-        `update difference set last_seen = ?, detail = ? where ${one} and ended_at is null and first_seen >= ?`,
-      ),
-    begin: () =>
-      database.prepare(
-        `insert into difference (namespace, customer_id, level, subject, class, first_seen, last_seen, detail)
-         values (?, ?, ?, ?, ?, ?, ?, ?)
-         on conflict do update set ended_at = null, last_seen = excluded.last_seen, detail = excluded.detail`,
-      ),
-    live: () =>
-      database.prepare<[string, string], LiveRow>(
-        `select level, subject, class from difference
-         where namespace = +? and customer_id = +? and ended_at is null`,
-      ),
-    seen: () =>
-      database.prepare<[string, string], Omit<SeenDifference, "endedBefore"> & { endedBefore: string }>(
-        `select level, subject, class, first_seen as firstSeen, last_seen as lastSeen,
-           (select json_group_array(e.ended_at) from difference e
-            where e.namespace = d.namespace and e.customer_id = d.customer_id and e.level = d.level
-              and e.subject = d.subject and e.class = d.class and e.ended_at is not null) as endedBefore
-         from difference d where namespace = +? and customer_id = +? and ended_at is null`,
-      ),
-    editsApproved: () =>
-      database.prepare<[string, string], RecordKey & { at: string }>(
-        `select one.value ->> 'namespace' as namespace, one.value ->> 'id' as id, max(h.ended_at) as at
-         from hold h, json_each(h.records) one
-         where h.customer_namespace = +? and h.customer_id = +? and h.state = 'used'
-           and one.value ->> 'stream' = 'staff'
-         group by 1, 2`,
-      ),
-    lasting: () =>
-      database.prepare<[RecordKey & { classes: string; ms: number; limit: number }], RecordKey>(
-        `select distinct namespace, customer_id as id from difference indexed by difference_live
-         where ended_at is null and (namespace, customer_id) > (@namespace, @id)
-           and class in (select value from json_each(@classes)) and level in ('product', 'staff', 'assignment')
-           and (class <> 'different' or level = 'staff')
-           and last_seen > first_seen and (julianday(last_seen) - julianday(first_seen)) * 86400000 + 0.5 >= @ms
-         order by namespace, customer_id limit @limit`,
-      ),
-    end: () => database.prepare(`update difference set ended_at = ? where ${one} and ended_at is null`),
-    endShown: () =>
-      database.prepare(
-        `update difference set ended_at = @at where namespace = +@namespace and customer_id = +@id and ended_at is null
-         and class = 'extra' and substr(subject, 1, length(@still)) = @still
-         and (subject = @subject or (@whole = 1 and substr(subject, -length(@ofNumber)) = @ofNumber))`,
-      ),
-    counts: () =>
-      database.prepare<[string, string], Omit<DifferenceCount, "twice" | "still"> & { twice: number; still: number }>(
-        `select class, subject like ? as twice, subject like ? as still, count(*) as count, min(first_seen) as since
-         from difference where ended_at is null group by 1, 2, 3 order by 1, 2, 3`,
-      ),
-    first: () =>
-      database.prepare<[string, string, number], StandingDifference>(
-        `select namespace, customer_id as id, level, subject, detail from difference
-         where ended_at is null and (class in ('missing', 'different') or subject like ? or subject like ?)
-         order by namespace, customer_id, level, subject limit ?`,
-      ),
+  return prepared(database, {
+    again: sql`update difference set last_seen = ?, detail = ? where ${one} and ended_at is null and first_seen >= ?`,
+    begin: sql`insert into difference (namespace, customer_id, level, subject, class, first_seen, last_seen, detail)
+      values (?, ?, ?, ?, ?, ?, ?, ?)
+      on conflict do update set ended_at = null, last_seen = excluded.last_seen, detail = excluded.detail`,
+    live: sql<[string, string], LiveRow>`select level, subject, class from difference
+      where namespace = +? and customer_id = +? and ended_at is null`,
+    seen: sql<[string, string], Omit<SeenDifference, "endedBefore"> & { endedBefore: string }>`
+      select level, subject, class, first_seen as firstSeen, last_seen as lastSeen,
+          (select json_group_array(e.ended_at) from difference e
+           where e.namespace = d.namespace and e.customer_id = d.customer_id and e.level = d.level
+             and e.subject = d.subject and e.class = d.class and e.ended_at is not null) as endedBefore
+        from difference d where namespace = +? and customer_id = +? and ended_at is null`,
+    editsApproved: sql<[string, string], RecordKey & { at: string }>`
+      select one.value ->> 'namespace' as namespace, one.value ->> 'id' as id, max(h.ended_at) as at
+        from hold h, json_each(h.records) one
+        where h.customer_namespace = +? and h.customer_id = +? and h.state = 'used'
+          and one.value ->> 'stream' = 'staff'
+        group by 1, 2`,
+    lasting: sql<[RecordKey & { classes: string; ms: number; limit: number }], RecordKey>`
+      select distinct namespace, customer_id as id from difference indexed by difference_live
+        where ended_at is null and (namespace, customer_id) > (@namespace, @id)
+          and class in (select value from json_each(@classes)) and level in ('product', 'staff', 'assignment')
+          and (class <> 'different' or level = 'staff')
+          and last_seen > first_seen and (julianday(last_seen) - julianday(first_seen)) * 86400000 + 0.5 >= @ms
+        order by namespace, customer_id limit @limit`,
+    end: sql`update difference set ended_at = ? where ${one} and ended_at is null`,
+    endShown: sql`update difference set ended_at = @at where namespace = +@namespace and customer_id = +@id
+      and ended_at is null
+      and class = 'extra' and substr(subject, 1, length(@still)) = @still
+      and (subject = @subject or (@whole = 1 and substr(subject, -length(@ofNumber)) = @ofNumber))`,
+    counts: sql<[string, string], Omit<DifferenceCount, "twice" | "still"> & { twice: number; still: number }>`
+      select class, subject like ? as twice, subject like ? as still, count(*) as count, min(first_seen) as since
+        from difference where ended_at is null group by 1, 2, 3 order by 1, 2, 3`,
+    first: sql<[string, string, number], StandingDifference>`
+      select namespace, customer_id as id, level, subject, detail from difference
+        where ended_at is null and (class in ('missing', 'different') or subject like ? or subject like ?)
+        order by namespace, customer_id, level, subject limit ?`,
   });
 }
