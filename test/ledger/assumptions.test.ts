@@ -47,3 +47,12 @@ it("lists that do not add up are counted one after the other, over restarts, unt
   expect(await later.assumptions.incompleteList("61")).toBe(3);
   expect(await later.assumptions.incompleteList("62")).toBe(1);
 });
+
+it("a lasting fact about a part does not contradict again what was accepted as a whole", async () => {
+  const { ledger, path } = await openLedger();
+  await ledger.assumptions.met([against()]);
+  await ledger.assumptions.accept("A12", { by: "anna", reason: "asked them" });
+  await ledger.assumptions.stands([against("softkey"), against()]);
+  expect(ledger.assumptions.contradictions.size).toBe(0);
+  expect(audited(path)).toEqual(["assumption-contradicted", "assumption-accepted"]);
+});

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { ask } from "../support/world/asked.ts";
 import { customerRecord, key, orderRecord, staffRecord } from "../support/world/records.ts";
 import { LedgerWorld } from "../support/world/ledger-world.ts";
-import { rowsOf } from "../support/world/start.ts";
+import { rowsOf, sqlite } from "../support/world/start.ts";
 import { trusted } from "../support/trusted.ts";
 
 const acme = { name: "Zelda Works", adminMobile: "+4917655501234", adminEmail: "zelda@example.org" };
@@ -131,4 +131,16 @@ describe("a reason about a row in quarantine that was never usable", () => {
     await made.ledger.books.signOff("2026-09", [{ id: "sum:entitlements", facts: "f" }], known, trusted);
     expect([...made.ledger.audit.rows()].filter(({ kind }) => kind === "signed-off")).toHaveLength(2);
   });
+});
+
+it("a name is found in a ledger with more values than a reason is compared with", async () => {
+  const { ledger, path } = await world();
+  sqlite(path).exec(`insert into private_value (ref, version, body, created_at)
+    with recursive n(i) as (select 1 union all select i + 1 from n where i < 100000)
+    select 'customers/a/' || i, 1, '{}', '2026-01-01' from n`);
+  const signed = (reason: string) =>
+    ledger.books.signOff("2026-09", [{ id: "sum:entitlements", facts: "f" }], { by: "anna", reason }, trusted);
+  for (const reason of ["as (quentin  QUILL) said", "ask anna.lee."])
+    await expect(signed(reason)).rejects.toMatchObject({ code: "reason.names" });
+  await signed("as said");
 });

@@ -165,6 +165,23 @@ describe("records that wait for nothing that comes by itself", () => {
   });
 });
 
+it("the wait of a record begins with its reason, whoever defers it", async () => {
+  const { ledger, path } = await openLedger();
+  const since = "2026-01-01T00:00:00.000Z";
+  const deferred = async (of: "A" | undefined, code: string): Promise<unknown> => {
+    await read(ledger, [{ ...a, body: { branch: code } }]);
+    sqlite(path).exec(`update record set deferred_code = 'customer.stale', deferred_since = '${since}'`);
+    await ledger.records.deferPending("run-1", of && key(of), code, "r");
+    sqlite(path).exec("update record set outcome_run = null");
+    return sqlite(path).prepare("select deferred_since from record").pluck().get();
+  };
+  for (const of of ["A", undefined] as const) {
+    expect(await deferred(of, "customer.stale")).toBe(since);
+    expect(await deferred(of, "run.canary")).not.toBe(since);
+    expect(await deferred(of, "run.scope")).toBe(since);
+  }
+});
+
 describe("a record that is as it was", () => {
   it("is not written for: of a thousand, the one that changed and the one that is missing are", async () => {
     const { ledger, path } = await openLedger();

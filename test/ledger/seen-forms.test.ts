@@ -3,6 +3,8 @@ import { expect, it, onTestFinished } from "vitest";
 import { sha256 } from "../../src/base/canonical-json.ts";
 import { Writer } from "../../src/ledger/database/writer.ts";
 import { SeenForms } from "../../src/ledger/records/seen-forms.ts";
+import { StagedRecords } from "../../src/ledger/records/staged-records.ts";
+import { key } from "../support/world/records.ts";
 import { folder, sqlite } from "../support/world/start.ts";
 
 const forms = (length: number): string[] => Array.from({ length }, (_, index) => sha256(`form ${index}`));
@@ -38,4 +40,17 @@ it("a temporary folder that is full fails the reading and not the ledger", async
   expect(seen.failed).toBe(true);
   expect(writer.broken).toBeUndefined();
   await writer.write(() => undefined);
+});
+
+it("a temporary folder that is full fails the comparison with staged rows and not the ledger", async () => {
+  const writer = new Writer(sqlite(join(folder(), "ledger.db")));
+  const staged = new StagedRecords({ mostPages: 60 });
+  onTestFinished(() => staged.close());
+  const keys = Array.from({ length: 1_500 }, (_, index) => key(`a customer with a long number ${index}`));
+  const common = { rawHash: "", place: "", customer: key("C"), raw: "" };
+  const rows = keys.map((one) => ({ record: { ...common, key: one, record: {} } }));
+  expect(() => staged.put(rows)).toThrow("temporary folder");
+  const compared = writer.write(() => staged.find(keys));
+  await expect(compared).rejects.toMatchObject({ code: "source.no-temporary-space" });
+  expect(writer.broken).toBeUndefined();
 });

@@ -4,14 +4,17 @@ import type { AuditHead, AuditRow } from "./audit-log.ts";
 import { entriesOf, type HeadPlaceTable } from "./tables.ts";
 import { keptOf } from "./kept-tree.ts";
 import { stored } from "../database/damage.ts";
+import { prepared, sql } from "../database/statements.ts";
 import { verifyRecord, type AuditVerdicts } from "./verify-log.ts";
 import type { LedgerContext } from "../context.ts";
 
 export class Audit {
   readonly #context: LedgerContext;
+  readonly #places;
 
   constructor(context: LedgerContext) {
     this.#context = context;
+    this.#places = prepared(context.database, texts);
   }
 
   /** Appends an entry without any other change, such as a person's decision. */
@@ -33,37 +36,20 @@ export class Audit {
   }
 
   async headKept(place: string, sequence: number): Promise<void> {
-    await this.#context.write(() => this.#places().kept.run({ place, sequence, at: this.#context.now }));
+    await this.#context.write(() => this.#places.kept.run({ place, sequence, at: this.#context.now }));
   }
 
   async headNotKept(place: string, problem: string): Promise<void> {
-    await this.#context.write(() => this.#places().notKept.run({ place, problem, at: this.#context.now }));
+    await this.#context.write(() => this.#places.notKept.run({ place, problem, at: this.#context.now }));
   }
 
   async onlyPlaces(places: readonly string[]): Promise<void> {
     if (this.places().every(({ place }) => places.includes(place))) return;
-    await this.#context.write(() => this.#places().only.run(JSON.stringify(places)));
+    await this.#context.write(() => this.#places.only.run(JSON.stringify(places)));
   }
 
   places(): HeadPlaceTable[] {
-    return this.#context.read(() => this.#places().all.all());
-  }
-
-  #places() {
-    const { database } = this.#context;
-    return {
-      all: database.prepare<[], HeadPlaceTable>("select * from head_place order by place"),
-      kept: database.prepare<[{ place: string; sequence: number; at: string }]>(
-        `insert into head_place (place, sequence, kept_at) values (@place, @sequence, @at)
-         on conflict (place) do update
-           set sequence = @sequence, kept_at = @at, problem = null, failing_since = null`,
-      ),
-      notKept: database.prepare<[{ place: string; problem: string; at: string }]>(
-        `insert into head_place (place, problem, failing_since) values (@place, @problem, @at)
-         on conflict (place) do update set problem = @problem, failing_since = coalesce(failing_since, @at)`,
-      ),
-      only: database.prepare<[string]>("delete from head_place where place not in (select value from json_each(?))"),
-    };
+    return this.#context.read(() => this.#places.all.all());
   }
 
   hashAt(sequence: number): string | undefined {
@@ -81,3 +67,15 @@ export class Audit {
     );
   }
 }
+
+const texts = {
+  all: sql<[], HeadPlaceTable>`select * from head_place order by place`,
+  kept: sql<[{ place: string; sequence: number; at: string }]>`
+    insert into head_place (place, sequence, kept_at) values (@place, @sequence, @at)
+      on conflict (place) do update
+        set sequence = @sequence, kept_at = @at, problem = null, failing_since = null`,
+  notKept: sql<[{ place: string; problem: string; at: string }]>`
+    insert into head_place (place, problem, failing_since) values (@place, @problem, @at)
+      on conflict (place) do update set problem = @problem, failing_since = coalesce(failing_since, @at)`,
+  only: sql<[string]>`delete from head_place where place not in (select value from json_each(?))`,
+};

@@ -2,6 +2,7 @@ import type { TrustedTime } from "../../base/trusted-time.ts";
 import { exitCodes, Problem } from "../../base/errors.ts";
 import { requireObserved } from "../../report/statement/period.ts";
 import type { LedgerContext } from "../context.ts";
+import { prepared, sql } from "../database/statements.ts";
 import { ledgerBegan } from "../database/began.ts";
 import { closingFactsOf, type ClosedFileTable, type ClosedPeriodTable, type SignOffTable } from "./tables.ts";
 
@@ -44,9 +45,11 @@ export interface SignedAs {
 
 export class Books {
   readonly #context: LedgerContext;
+  readonly #statements;
 
   constructor(context: LedgerContext) {
     this.#context = context;
+    this.#statements = prepared(context.database, texts);
   }
 
   /** Throws the Problems of `requireClosable`, and one if the audit log does not contain the head of the figures. */
@@ -62,7 +65,7 @@ export class Books {
       this.#requireInOrder(period, closing.asOf);
       const row: ClosedPeriodTable = {
         period: period.label,
-        closing: (this.#statements().last.get(period.label)?.closing ?? 0) + 1,
+        closing: (this.#statements.last.get(period.label)?.closing ?? 0) + 1,
         zone: period.zone,
         from_at: period.from,
         to_at: period.to,
@@ -80,9 +83,8 @@ export class Books {
         reopened_by: null,
         reopened_reason: null,
       };
-      this.#statements().insert.run(row);
-      for (const file of files)
-        this.#statements().insertFile.run({ ...file, period: row.period, closing: row.closing });
+      this.#statements.insert.run(row);
+      for (const file of files) this.#statements.insertFile.run({ ...file, period: row.period, closing: row.closing });
       this.#context.audit.append({
         at: now,
         kind: "period-closed",
@@ -112,9 +114,9 @@ export class Books {
   /** Keeps the row of the closing. Throws a Problem if the period is not closed, or a later one is. */
   async reopen(period: string, { by, reason }: Whose): Promise<ClosedAs> {
     return await this.#context.write(() => {
-      const closed = this.#statements().live.get(period);
+      const closed = this.#statements.live.get(period);
       if (closed === undefined) throw notClosed(period);
-      const later = this.#statements().following.get({ from: closed.to_at });
+      const later = this.#statements.following.get({ from: closed.to_at });
       if (later !== undefined)
         throw new Problem({
           code: "periods.later-closed",
@@ -125,7 +127,7 @@ export class Books {
           exitCode: exitCodes.usage,
         });
       const at = this.#context.now;
-      this.#statements().reopen.run({ period, closing: closed.closing, at, by, reason });
+      this.#statements.reopen.run({ period, closing: closed.closing, at, by, reason });
       const { closing } = closed;
       this.#context.audit.append({
         at,
@@ -147,11 +149,11 @@ export class Books {
     const { by, reason } = whose;
     return await this.#context.write(() => {
       const at = this.#context.now;
-      if (this.#statements().live.get(period) !== undefined) throw alreadyClosed(period);
+      if (this.#statements.live.get(period) !== undefined) throw alreadyClosed(period);
       return signed.map(({ id: blocker, facts, what, customer }) => {
-        const before = this.#statements().signed.get({ period, blocker, facts });
+        const before = this.#statements.signed.get({ period, blocker, facts });
         if (before !== undefined) return { id: blocker, ...before, already: true };
-        this.#statements().signOff.run({ period, blocker, facts, at, by, reason });
+        this.#statements.signOff.run({ period, blocker, facts, at, by, reason });
         this.#context.audit.append({
           at,
           kind: "signed-off",
@@ -181,9 +183,9 @@ export class Books {
           "figures",
         exitCode: exitCodes.usage,
       });
-    if (this.#statements().live.get(label) !== undefined) throw alreadyClosed(label);
+    if (this.#statements.live.get(label) !== undefined) throw alreadyClosed(label);
     requireObserved(period, ledgerBegan(this.#context.database));
-    const [shared] = this.#statements().sharing.all({ from, to });
+    const [shared] = this.#statements.sharing.all({ from, to });
     if (shared !== undefined)
       throw new Problem({
         code: "periods.shared-time",
@@ -191,7 +193,7 @@ export class Books {
         cure: "close periods of one kind only, such as one month after the other, in the same time zone",
         exitCode: exitCodes.usage,
       });
-    const gap = this.#statements().before.get({ from });
+    const gap = this.#statements.before.get({ from });
     if (gap !== undefined && gap.to_at !== from)
       throw new Problem({
         code: "books.gap",
@@ -201,7 +203,7 @@ export class Books {
         cure: `first close the periods between the two, starting with the one after ${gap.period}`,
         exitCode: exitCodes.usage,
       });
-    const opened = gap === undefined ? this.#statements().openedBefore.get({ from }) : undefined;
+    const opened = gap === undefined ? this.#statements.openedBefore.get({ from }) : undefined;
     if (opened !== undefined)
       throw new Problem({
         code: "books.gap",
@@ -209,7 +211,7 @@ export class Books {
         cure: `close ${opened.period} first: \`crm-sync report close ${opened.period}\``,
         exitCode: exitCodes.usage,
       });
-    const next = this.#statements().following.get({ from: to });
+    const next = this.#statements.following.get({ from: to });
     if (next !== undefined)
       throw new Problem({
         code: "periods.out-of-order",
@@ -222,7 +224,7 @@ export class Books {
   }
 
   #requireSameRecord({ period: { label }, head, signedOff }: Closing): void {
-    const entry = this.#statements().entry.get(head.sequence);
+    const entry = this.#statements.entry.get(head.sequence);
     if (entry?.hash !== head.hash)
       throw new Problem({
         code: "periods.other-record",
@@ -233,52 +235,37 @@ export class Books {
         exitCode: exitCodes.ledgerRefused,
       });
     for (const { id: blocker, facts } of signedOff)
-      if (this.#statements().signed.get({ period: label, blocker, facts }) === undefined)
+      if (this.#statements.signed.get({ period: label, blocker, facts }) === undefined)
         throw new Error("a blocker that should be signed off is not");
   }
-
-  #statements() {
-    const { database } = this.#context;
-    const live = "select * from closed_period where reopened_at is null";
-    return {
-      live: database.prepare<[string], ClosedPeriodTable>(`${live} and period = ?`),
-      last: database.prepare<[string], Pick<ClosedPeriodTable, "closing">>(
-        "select closing from closed_period where period = ? order by closing desc limit 1",
-      ),
-      sharing: database.prepare<[{ from: string; to: string }], ClosedPeriodTable>(
-        `${live} and from_at < @to and to_at > @from order by from_at`,
-      ),
-      before: database.prepare<[{ from: string }], ClosedPeriodTable>(
-        `${live} and to_at <= @from order by to_at desc limit 1`,
-      ),
-      // The earliest reopened period: closing must continue there.
-      openedBefore: database.prepare<[{ from: string }], ClosedPeriodTable>(
-        "select * from closed_period where reopened_at is not null and to_at <= @from order by from_at limit 1",
-      ),
-      following: database.prepare<[{ from: string }], ClosedPeriodTable>(
-        `${live} and from_at >= @from order by from_at limit 1`,
-      ),
-      entry: database.prepare<[number], { hash: string }>("select hash from audit where sequence = ?"),
-      signed: database.prepare<[Omit<SignOffTable, "at" | "by" | "reason">], Pick<SignOffTable, "at" | "by">>(
-        "select at, by from sign_off where period = @period and blocker = @blocker and facts = @facts",
-      ),
-      insert: database.prepare<[ClosedPeriodTable]>(
-        `insert into closed_period values (@period, @closing, @zone, @from_at, @to_at, @closed_at, @closed_by, @reason,
-           @as_of, @entry, @entry_hash, @tree_size, @tree_root, @program, @configuration, null, null, null)`,
-      ),
-      insertFile: database.prepare<[ClosedFileTable]>(
-        "insert into closed_file values (@period, @closing, @name, @kind, @format, @sha256, @bytes)",
-      ),
-      reopen: database.prepare<[{ period: string; closing: number; at: string; by: string; reason: string }]>(
-        `update closed_period set reopened_at = @at, reopened_by = @by, reopened_reason = @reason
-         where period = @period and closing = @closing`,
-      ),
-      signOff: database.prepare<[SignOffTable]>(
-        `insert into sign_off values (@period, @blocker, @facts, @at, @by, @reason)`,
-      ),
-    };
-  }
 }
+
+const live = "select * from closed_period where reopened_at is null";
+
+const texts = {
+  live: sql<[string], ClosedPeriodTable>`${live} and period = ?`,
+  last: sql<[string], Pick<ClosedPeriodTable, "closing">>`
+    select closing from closed_period where period = ? order by closing desc limit 1`,
+  sharing: sql<[{ from: string; to: string }], ClosedPeriodTable>`
+    ${live} and from_at < @to and to_at > @from order by from_at`,
+  before: sql<[{ from: string }], ClosedPeriodTable>`${live} and to_at <= @from order by to_at desc limit 1`,
+  // The earliest reopened period: closing must continue there.
+  openedBefore: sql<[{ from: string }], ClosedPeriodTable>`
+    select * from closed_period where reopened_at is not null and to_at <= @from order by from_at limit 1`,
+  following: sql<[{ from: string }], ClosedPeriodTable>`${live} and from_at >= @from order by from_at limit 1`,
+  entry: sql<[number], { hash: string }>`select hash from audit where sequence = ?`,
+  signed: sql<[Omit<SignOffTable, "at" | "by" | "reason">], Pick<SignOffTable, "at" | "by">>`
+    select at, by from sign_off where period = @period and blocker = @blocker and facts = @facts`,
+  insert: sql<[ClosedPeriodTable]>`
+    insert into closed_period values (@period, @closing, @zone, @from_at, @to_at, @closed_at, @closed_by, @reason,
+      @as_of, @entry, @entry_hash, @tree_size, @tree_root, @program, @configuration, null, null, null)`,
+  insertFile: sql<[ClosedFileTable]>`
+    insert into closed_file values (@period, @closing, @name, @kind, @format, @sha256, @bytes)`,
+  reopen: sql<[{ period: string; closing: number; at: string; by: string; reason: string }]>`
+    update closed_period set reopened_at = @at, reopened_by = @by, reopened_reason = @reason
+      where period = @period and closing = @closing`,
+  signOff: sql<[SignOffTable]>`insert into sign_off values (@period, @blocker, @facts, @at, @by, @reason)`,
+};
 
 function subjectOf(period: string): string {
   return `period:${period}`;

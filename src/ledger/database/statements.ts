@@ -1,3 +1,4 @@
+import type Database from "better-sqlite3";
 import type { Sqlite } from "./database.ts";
 
 type Makers = Readonly<Record<string, () => unknown>>;
@@ -23,6 +24,38 @@ export const statements = {
     return prepared as Prepared<M>;
   },
 };
+
+interface Text<Parameters, Row> {
+  readonly text: string;
+  readonly isColumn: boolean;
+  readonly as?: [Parameters, Row];
+}
+
+type StatementOf<T> = T extends Text<infer P, infer R> ? Database.Statement<P extends unknown[] ? P : never, R> : never;
+
+function tag(isColumn: boolean) {
+  return <Parameters extends unknown[] = unknown[], Row = unknown>(
+    parts: TemplateStringsArray,
+    ...values: readonly (string | number)[]
+  ): Text<Parameters, Row> => ({ text: String.raw({ raw: parts }, ...values), isColumn });
+}
+
+/** The text of a statement, with the types of its parameters and rows. */
+export const sql = tag(false);
+/** Of a statement with one column: a row is its value. */
+export const column = tag(true);
+
+export function prepared<Texts extends Readonly<Record<string, Text<unknown[], unknown>>>>(
+  database: Sqlite,
+  texts: Texts,
+): { readonly [Name in keyof Texts]: StatementOf<Texts[Name]> } {
+  const makers = Object.entries(texts).map(([name, { text, isColumn }]) => {
+    const make = (): Database.Statement => (isColumn ? database.prepare(text).pluck() : database.prepare(text));
+    return [name, make] as const;
+  });
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the texts say the types
+  return statements.onUse(Object.fromEntries(makers)) as { readonly [Name in keyof Texts]: StatementOf<Texts[Name]> };
+}
 
 type Value = string | number | null;
 type Values = readonly Value[] | Readonly<Record<string, Value>>;

@@ -9,7 +9,7 @@ import type { Removes } from "../../engine/model/taking.ts";
 import type { AskedBefore } from "../../engine/plan/limits.ts";
 import type { AuditLog } from "../audit/audit-log.ts";
 import type { Sqlite } from "../database/database.ts";
-import { statements } from "../database/statements.ts";
+import { prepared, sql } from "../database/statements.ts";
 import { stored } from "../database/damage.ts";
 import { rebuiltKind } from "../state/observations.ts";
 import type { Row } from "../tables.ts";
@@ -73,7 +73,8 @@ const mark = "(coalesce(r.version, 0) || ' ' || coalesce(r.changed_at, '') || ' 
 const recordOf = `left join record r on r.stream = one.value ->> 'stream' and r.namespace = one.value ->> 'namespace'
   and r.id = one.value ->> 'id'`;
 const changed = `select 1 from json_each(h.records) one ${recordOf} where ${mark} is not one.value ->> 'mark'`;
-const holdColumns = `h.id, h.question_id as question, h.operation_id as operation, h.subject, h.kind, h.hash, h.policy, h.scope,
+const holdColumns = `h.id, h.question_id as question, h.operation_id as operation, h.subject, h.kind, h.hash, h.policy,
+  h.scope,
   h.reason, h.state, h.records, h.removes, exists (${changed}) as changed,
   exists (select 1 from operation o where o.id = h.operation_id and o.state in ('sending', 'unknown', 'parked')) as sent`;
 const standing = "h.state in ('asked', 'approved', 'rejected')";
@@ -277,113 +278,67 @@ function standingHold({ policy, records, removes, changed, sent, ...row }: Stand
 
 function prepareStatements(database: Sqlite) {
   type Of = [namespace: string, id: string, ofUndo: number];
-  return statements.onUse({
-    question: () => database.prepare<[string], QuestionRow>(`select ${questionColumns} from question where id = +?`),
-    questions: () =>
-      database.prepare<[], QuestionRow>(
-        `select ${questionColumns} from question where state in ('open', 'approved') order by number`,
-      ),
-    whatIsAsked: () => database.prepare<[{ id: string; before: string }]>(whatIsAskedStatement),
-    openQuestion: () =>
-      database.prepare(
-        `insert into question (id, scope, policy, to_earn, customer_namespace, customer_id, state, created_at, of_undo)
-       values (@question, @scope, @policy, @toEarn, @namespace, @id, 'open', @createdAt, @ofUndo)`,
-      ),
-    setQuestion: () =>
-      database.prepare(
-        `update question set state = ?, decided_at = ?, reason = ?, decided_by = coalesce(?, decided_by)
-          where id = +?`,
-      ),
-    reopenQuestion: () =>
-      database.prepare(
-        "update question set state = 'open', decided_at = null, reason = null, decided_by = null where id = +?",
-      ),
-    statesOf: () =>
-      database.prepare<[string], { state: HoldState }>("select distinct state from hold where question_id = +?"),
-    planned: () =>
-      database.prepare<[Record<string, string | number>], { id: string }>(
-        `select id from operation where state in ('planned', 'held') and customer_namespace = +@namespace
-           and customer_id = +@id and kind = @kind and hash = @hash and (plan_id is not null) = @ofUndo
-           and not exists (select 1 from hold h where h.operation_id = operation.id)
-         order by id desc limit 1`,
-      ),
-    hold: () =>
-      database.prepare(
-        `insert into hold (question_id, operation_id, customer_namespace, customer_id, of_undo, kind, hash, subject,
-         policy, scope, reason, records, removes, state, asked_at)
-       values (@question, @operation, @namespace, @id, @ofUndo, @kind, @hash, @subject, @policy, @scope, @reason,
-         (select json_group_array(json_set(one.value, '$.mark', ${mark})) from json_each(@records) one ${recordOf}),
-         @removes, 'asked', @at)`,
-      ),
-    holdOperation: () =>
-      database.prepare("update operation set state = 'held', question_id = ?, updated_at = ? where id = +?"),
-    attach: () => database.prepare("update hold set operation_id = ? where id = ?"),
-    standing: () => database.prepare<Of, StandingRow>(`select ${holdColumns} from hold h where ${isOf} order by h.id`),
-    ofQuestion: () =>
-      database.prepare<[string], StandingRow>(
-        `select ${holdColumns} from hold h where h.question_id = +? and ${standing} order by h.id`,
-      ),
-    ofOperation: () =>
-      database.prepare<[string], StandingRow>(
-        `select ${holdColumns} from hold h where h.operation_id = +? and ${standing}`,
-      ),
-    askedBy: () =>
-      database.prepare<[string], StandingRow>(
-        `select ${holdColumns} from operation o join hold h on h.operation_id = o.id and h.state = 'asked'
-          where o.run_id = +? and o.state = 'held' order by h.id`,
-      ),
-    askedByLimits: () =>
-      database.prepare<[], RecordKey & Row<"hold", "removes">>(
-        `select customer_namespace as namespace, customer_id as id, removes from hold
-          where state = 'asked' and scope in ('enterprise', 'run', 'day', 'week')`,
-      ),
-    rejected: () =>
-      database.prepare<[], { count: number }>(
-        `select count(*) as count from question q indexed by question_rejected
-          cross join hold h on h.question_id = q.id and h.state = 'rejected' where q.state = 'rejected' and q.of_undo = 0`,
-      ),
-    hasApproved: () =>
-      database.prepare<[string, string]>(
-        `select 1 from hold where state = 'approved' and of_undo = 0 and customer_namespace = +? and customer_id = +?
-          limit 1`,
-      ),
-    standsAs: () =>
-      database.prepare<[...Of, string, string], Pick<StandingHold, "state" | "question">>(
-        `select h.state, h.question_id as question from hold h where ${isOf} and h.kind = ? and h.hash = ?`,
-      ),
-    setState: () => database.prepare("update hold set state = @state, ended_at = @at, ended_why = @why where id = @id"),
-    giveUp: () =>
-      database.prepare(
-        `update operation set state = 'dropped', updated_at = ?, outcome_message = ?
-          where id = +? and state in ('planned', 'held')`,
-      ),
-    holdAgain: () =>
-      database.prepare(
-        "update operation set state = 'held', updated_at = ?, outcome_message = null where id = +? and state = 'dropped'",
-      ),
-    decided: () =>
-      database.prepare(
-        `insert into decision (at, by, who, verdict, hold_id, policy, customer_namespace, customer_id, reason)
-          values (@at, @by, @who, @verdict, @hold, @policy, @namespace, @of, @reason)`,
-      ),
-    lookAtChanged: () =>
-      database.prepare(
-        `update record set pending = 1 where stream = 'customers' and pending = 0 and state <> 'quarantined'
-          and (namespace, id) in (select customer_namespace, customer_id from hold h
-            where ${standing} and h.of_undo = 0 and exists (${changed}
-              and (r.customer_namespace, r.customer_id) is not (h.customer_namespace, h.customer_id)))`,
-      ),
-    calm: () =>
-      database.prepare("update record set flips = 0 where stream = +? and namespace = +? and id = +? and flips > 0"),
-    seen: () =>
-      database.prepare(
-        `update observation set to_at = ? where customer_namespace = +? and customer_id = +?
-          and kind = '${rebuiltKind}' and to_at is null`,
-      ),
-    earned: () =>
-      database.prepare<[], { policy: PolicyName; count: number }>(
-        `select d.policy, count(distinct e.kind || e.hash) as count ${earningDecisions} and d.policy is not null
-          group by d.policy`,
-      ),
+  return prepared(database, {
+    question: sql<[string], QuestionRow>`select ${questionColumns} from question where id = +?`,
+    questions: sql<[], QuestionRow>`
+      select ${questionColumns} from question where state in ('open', 'approved') order by number`,
+    whatIsAsked: sql<[{ id: string; before: string }]>`${whatIsAskedStatement}`,
+    openQuestion: sql`insert into question (id, scope, policy, to_earn, customer_namespace, customer_id, state,
+      created_at, of_undo)
+      values (@question, @scope, @policy, @toEarn, @namespace, @id, 'open', @createdAt, @ofUndo)`,
+    setQuestion: sql`update question set state = ?, decided_at = ?, reason = ?, decided_by = coalesce(?, decided_by)
+      where id = +?`,
+    reopenQuestion: sql`update question set state = 'open', decided_at = null, reason = null, decided_by = null
+      where id = +?`,
+    statesOf: sql<[string], { state: HoldState }>`select distinct state from hold where question_id = +?`,
+    planned: sql<[Record<string, string | number>], { id: string }>`
+      select id from operation where state in ('planned', 'held') and customer_namespace = +@namespace
+          and customer_id = +@id and kind = @kind and hash = @hash and (plan_id is not null) = @ofUndo
+          and not exists (select 1 from hold h where h.operation_id = operation.id)
+        order by id desc limit 1`,
+    hold: sql`insert into hold (question_id, operation_id, customer_namespace, customer_id, of_undo, kind, hash,
+      subject,
+        policy, scope, reason, records, removes, state, asked_at)
+      values (@question, @operation, @namespace, @id, @ofUndo, @kind, @hash, @subject, @policy, @scope, @reason,
+        (select json_group_array(json_set(one.value, '$.mark', ${mark})) from json_each(@records) one ${recordOf}),
+        @removes, 'asked', @at)`,
+    holdOperation: sql`update operation set state = 'held', question_id = ?, updated_at = ? where id = +?`,
+    attach: sql`update hold set operation_id = ? where id = ?`,
+    standing: sql<Of, StandingRow>`select ${holdColumns} from hold h where ${isOf} order by h.id`,
+    ofQuestion: sql<[string], StandingRow>`
+      select ${holdColumns} from hold h where h.question_id = +? and ${standing} order by h.id`,
+    ofOperation: sql<[string], StandingRow>`
+      select ${holdColumns} from hold h where h.operation_id = +? and ${standing}`,
+    askedBy: sql<[string], StandingRow>`
+      select ${holdColumns} from operation o join hold h on h.operation_id = o.id and h.state = 'asked'
+        where o.run_id = +? and o.state = 'held' order by h.id`,
+    askedByLimits: sql<[], RecordKey & Row<"hold", "removes">>`
+      select customer_namespace as namespace, customer_id as id, removes from hold
+        where state = 'asked' and scope in ('enterprise', 'run', 'day', 'week')`,
+    rejected: sql<[], { count: number }>`select count(*) as count from question q indexed by question_rejected
+      cross join hold h on h.question_id = q.id and h.state = 'rejected' where q.state = 'rejected' and q.of_undo = 0`,
+    hasApproved: sql<[string, string]>`
+      select 1 from hold where state = 'approved' and of_undo = 0 and customer_namespace = +? and customer_id = +?
+        limit 1`,
+    standsAs: sql<[...Of, string, string], Pick<StandingHold, "state" | "question">>`
+      select h.state, h.question_id as question from hold h where ${isOf} and h.kind = ? and h.hash = ?`,
+    setState: sql`update hold set state = @state, ended_at = @at, ended_why = @why where id = @id`,
+    giveUp: sql`update operation set state = 'dropped', updated_at = ?, outcome_message = ?
+      where id = +? and state in ('planned', 'held')`,
+    holdAgain: sql`update operation set state = 'held', updated_at = ?, outcome_message = null where id = +?
+      and state = 'dropped'`,
+    decided: sql`insert into decision (at, by, who, verdict, hold_id, policy, customer_namespace, customer_id, reason)
+      values (@at, @by, @who, @verdict, @hold, @policy, @namespace, @of, @reason)`,
+    lookAtChanged: sql`update record set pending = 1 where stream = 'customers' and pending = 0
+      and state <> 'quarantined'
+      and (namespace, id) in (select customer_namespace, customer_id from hold h
+        where ${standing} and h.of_undo = 0 and exists (${changed}
+          and (r.customer_namespace, r.customer_id) is not (h.customer_namespace, h.customer_id)))`,
+    calm: sql`update record set flips = 0 where stream = +? and namespace = +? and id = +? and flips > 0`,
+    seen: sql`update observation set to_at = ? where customer_namespace = +? and customer_id = +?
+      and kind = '${rebuiltKind}' and to_at is null`,
+    earned: sql<[], { policy: PolicyName; count: number }>`
+      select d.policy, count(distinct e.kind || e.hash) as count ${earningDecisions} and d.policy is not null
+        group by d.policy`,
   });
 }

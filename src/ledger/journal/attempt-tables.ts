@@ -1,7 +1,7 @@
 import { toInstant } from "../../base/clock.ts";
 import type { AttemptFacts } from "../../report/facts.ts";
 import type { Sqlite } from "../database/database.ts";
-import { statements } from "../database/statements.ts";
+import { prepared, sql } from "../database/statements.ts";
 import { attempt, type AttemptRow } from "./journal-row.ts";
 import type { AttemptTable, OperationState } from "./tables.ts";
 import type { Json, JsonObject } from "../../base/canonical-json.ts";
@@ -25,41 +25,28 @@ export class AttemptTables {
   readonly #statements;
 
   constructor(database: Sqlite) {
-    this.#statements = statements.onUse({
-      start: () =>
-        database.prepare(
-          `insert into attempt (operation_id, number, nonce, wire_hash, started_at, holder, accepted_until)
-         values (?, (select coalesce(max(number), 0) + 1 from attempt where operation_id = +?), ?, ?, ?, ?, ?)`,
-        ),
-      left: () =>
-        database.prepare<[string], Pick<AttemptTable, "holder" | "started_at" | "accepted_until">>(
-          "select holder, started_at, accepted_until from attempt where operation_id = +? order by number desc limit 1",
-        ),
-      finish: () =>
-        database.prepare(
-          `update attempt set finished_at = ?, outcome = ?, http_status = ?, code = ?, detail = ?
-         where operation_id = +? and finished_at is null`,
-        ),
-      lastUncertain: () =>
-        database.prepare<[string], { at: string | null }>(
-          `select max(coalesce(a.finished_at, a.started_at)) as at from operation o
-         join attempt a on a.operation_id = o.id
-         where o.subject = +? and (a.outcome = 'unknown' or a.outcome is null)`,
-        ),
-      of: () =>
-        database.prepare<[string], AttemptRow>(
-          `select operation_id, number, nonce, started_at, finished_at, outcome, http_status, code, detail from attempt
-            where operation_id = +? order by number`,
-        ),
-      writingCalls: () =>
-        database.prepare<[string], { count: number }>(
-          // Orders of asset numbers (E9) belong to the pool, not to a run. Those made since the run began are its own,
-          // because it holds the lock.
-          `select (select count(*) from operation o, attempt a where o.run_id = r.id and ${sentSince})
-           + (select count(*) from operation o, attempt a where o.customer_id = '' and o.created_at >= r.started_at
-               and o.run_id is not r.id and ${sentSince}) as count
-         from run r where r.id = +?`,
-        ),
+    this.#statements = prepared(database, {
+      start: sql`insert into attempt (operation_id, number, nonce, wire_hash, started_at, holder, accepted_until)
+        values (?, (select coalesce(max(number), 0) + 1 from attempt where operation_id = +?), ?, ?, ?, ?, ?)`,
+      left: sql<[string], Pick<AttemptTable, "holder" | "started_at" | "accepted_until">>`
+        select holder, started_at, accepted_until from attempt where operation_id = +?
+          order by number desc limit 1`,
+      finish: sql`update attempt set finished_at = ?, outcome = ?, http_status = ?, code = ?, detail = ?
+        where operation_id = +? and finished_at is null`,
+      lastUncertain: sql<[string], { at: string | null }>`
+        select max(coalesce(a.finished_at, a.started_at)) as at from operation o
+          join attempt a on a.operation_id = o.id
+          where o.subject = +? and (a.outcome = 'unknown' or a.outcome is null)`,
+      of: sql<[string], AttemptRow>`
+        select operation_id, number, nonce, started_at, finished_at, outcome, http_status, code, detail from attempt
+          where operation_id = +? order by number`,
+      // Orders of asset numbers (E9) belong to the pool, not to a run. Those made since the run began are its own,
+      // because it holds the lock.
+      writingCalls: sql<[string], { count: number }>`
+        select (select count(*) from operation o, attempt a where o.run_id = r.id and ${sentSince})
+            + (select count(*) from operation o, attempt a where o.customer_id = '' and o.created_at >= r.started_at
+                and o.run_id is not r.id and ${sentSince}) as count
+          from run r where r.id = +?`,
     });
   }
 

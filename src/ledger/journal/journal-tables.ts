@@ -28,7 +28,7 @@ import {
   refusedOrdersOf,
 } from "./journal-row.ts";
 import type { OperationState } from "./tables.ts";
-import { statements } from "../database/statements.ts";
+import { prepared, sql } from "../database/statements.ts";
 
 export { journalEntry, maybePaused, refusedYetShown } from "./journal-row.ts";
 export type { JournalRow, PlannedRow } from "./journal-row.ts";
@@ -48,108 +48,73 @@ export class JournalTables {
 
   constructor(database: Sqlite) {
     this.attempts = new AttemptTables(database);
-    this.#statements = statements.onUse({
-      insert: () =>
-        database.prepare(
-          `insert into operation (id, run_id, plan_id, question_id, customer_namespace, customer_id, kind, endpoint, stage,
-           subject, hash, state, target,
-           payload, wire_hash, context, reason, before, after, takes_away, position, created_at, updated_at, records,
-           claim, weight, approved)
-         values (?, ?, ?, null, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?,
-           ${isApproved("@id")})`,
-        ),
-      record: () =>
-        database.prepare(
-          "insert into operation_record (stream, namespace, record_id, operation_id) values (?, ?, ?, ?)",
-        ),
-      sending: () =>
-        database.prepare(
-          // The planned values are of an earlier state, so the present removals and result replace them.
-          `update operation set state = 'sending', wire_hash = ?, context = ?, run_id = ?, updated_at = ?,
-             verdict = null, reason = ?, after = ?, takes_away = ?, weight = iif(state = 'unknown', weight, ?),
-             approved = max(approved, ${isApproved("operation.id")})
-            where id = +? and state in ('planned', 'held', 'unknown')`,
-        ),
-      conclude: () => database.prepare<[Record<string, string | number | null>], StandingRow>(operationConcluded),
-      refusedOrders: () => database.prepare<[string, string], OperationRow>(refusedOrdersOf(operationColumns)),
-      sendings: () =>
-        database.prepare<[{ stream: string; namespace: string; id: string; kind: string }], { count: number }>(
-          `select count(*) as count from operation_record r join operation o on o.id = r.operation_id
-         join attempt a on a.operation_id = o.id
-         where r.stream = +@stream and r.namespace = +@namespace and r.record_id = +@id and o.kind = +@kind
-           and (a.outcome is null or a.outcome = 'unknown')
-           and a.started_at > coalesce((select max(d.updated_at) from operation_record s
-             join operation d on d.id = s.operation_id
-             where s.stream = +@stream and s.namespace = +@namespace and s.record_id = +@id and d.kind = +@kind
-               and d.verdict like 'a person decided%'), '')`,
-        ),
-      evidence: () =>
-        database.prepare("update operation set evidence = ? where id = +? and state in ('unknown', 'parked')"),
-      byId: () =>
-        database.prepare<[string], OperationRow>(`select ${operationColumns} from operation o where o.id = +?`),
-      newestOn: () => database.prepare<[string, string], Pick<OperationRow, "id">>(newestOnSubject),
-      standing: () => database.prepare<[string], StandingRow>(operationStands),
-      open: () =>
-        database.prepare<[], OperationRow>(
-          `select ${operationColumns} from operation o where o.state in ('sending', 'unknown', 'parked')
-            order by o.created_at, o.id`,
-        ),
-      openOf: () =>
-        database.prepare<[string, string], OperationRow>(
-          `select ${operationColumns} from operation o indexed by operation_open
-         where o.state in ('sending', 'unknown', 'parked')
-         and o.customer_namespace = +? and o.customer_id = +? order by o.created_at, o.id`,
-        ),
-      plannedOf: () =>
-        database.prepare<[string, string, number], OperationRow>(
-          `select ${operationColumns} from operation o where o.state in ('planned', 'held')
-         and o.customer_namespace = +? and o.customer_id = +? and (o.plan_id is not null) = ?
-         order by o.position, o.id`,
-        ),
-      drop: () =>
-        database.prepare(
-          `update operation set state = iif(${isHeld}, 'held', 'dropped'), updated_at = ?,
-           outcome_message = iif(${isHeld}, outcome_message, ?)
-         where state in ('planned', 'held') and state = 'planned' and customer_namespace = +? and customer_id = +?
-           and (? is null or hash = +?)`,
-        ),
-      hold: () =>
-        database.prepare(
-          `update operation set state = 'held', question_id = ?, updated_at = ?
-           where id = +? and (state = 'planned' or question_id is not ?)`,
-        ),
-      giveUpWaiting: () =>
-        database.prepare(
-          `update operation set state = 'dropped', updated_at = ?, outcome_message = 'no longer needed'
-         where state in ('planned', 'held') and state = 'held' and customer_namespace = +? and customer_id = +?
-           and (plan_id is not null) = ? and id not in (select value from json_each(?)) and not ${isHeld}`,
-        ),
-      takenSince: () =>
-        database.prepare<[{ since: string; now: string }], { kind: OperationName; count: number; seats: number }>(
-          `with first as (select min(id) as id from run indexed by run_by_start
-             where started_at >= @since and started_at <= @now),
-           set_back as (select r.id from run r, first where r.id > first.id and r.started_at < @since)
-           select kind, sum(takes_away) as count, sum(coalesce(weight ->> '$.seats', 0)) as seats from (
-             select kind, takes_away, weight, approved, state from operation indexed by operation_taking
-             where (takes_away > 0 or weight is not null) and approved = 0
-               and state in ('sending', 'unknown', 'parked', 'done') and updated_at >= @since
-             union all
-             select kind, takes_away, weight, approved, state from operation indexed by operation_by_run
-             where run_id in (select id from set_back) and updated_at < @since
-           ) where (takes_away > 0 or weight is not null) and approved = 0
-             and state in ('sending', 'unknown', 'parked', 'done') group by kind`,
-        ),
-      operationStates: () =>
-        database.prepare<[{ run: string; carriedIn: string }], StateCounts>(
-          `select ${stateCounts} from (
-           select state from operation where run_id = +@run
-           union all select state from operation
-             where id in (select value from json_each(@carriedIn)) and run_id is not @run)`,
-        ),
-      answer: () =>
-        database.prepare(
-          "insert into private_value (ref, version, body, created_at) values (?, ?, ?, ?) on conflict do nothing",
-        ),
+    this.#statements = prepared(database, {
+      insert: sql`insert into operation (id, run_id, plan_id, question_id, customer_namespace, customer_id, kind,
+        endpoint, stage,
+          subject, hash, state, target,
+          payload, wire_hash, context, reason, before, after, takes_away, position, created_at, updated_at, records,
+          claim, weight, approved)
+        values (?, ?, ?, null, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?,
+          ${isApproved("@id")})`,
+      record: sql`insert into operation_record (stream, namespace, record_id, operation_id) values (?, ?, ?, ?)`,
+      // The planned values are of an earlier state, so the present removals and result replace them.
+      sending: sql`update operation set state = 'sending', wire_hash = ?, context = ?, run_id = ?, updated_at = ?,
+         verdict = null, reason = ?, after = ?, takes_away = ?, weight = iif(state = 'unknown', weight, ?),
+         approved = max(approved, ${isApproved("operation.id")})
+        where id = +? and state in ('planned', 'held', 'unknown')`,
+      conclude: sql<[Record<string, string | number | null>], StandingRow>`${operationConcluded}`,
+      refusedOrders: sql<[string, string], OperationRow>`${refusedOrdersOf(operationColumns)}`,
+      sendings: sql<[{ stream: string; namespace: string; id: string; kind: string }], { count: number }>`
+        select count(*) as count from operation_record r join operation o on o.id = r.operation_id
+          join attempt a on a.operation_id = o.id
+          where r.stream = +@stream and r.namespace = +@namespace and r.record_id = +@id and o.kind = +@kind
+            and (a.outcome is null or a.outcome = 'unknown')
+            and a.started_at > coalesce((select max(d.updated_at) from operation_record s
+              join operation d on d.id = s.operation_id
+              where s.stream = +@stream and s.namespace = +@namespace and s.record_id = +@id and d.kind = +@kind
+                and d.verdict like 'a person decided%'), '')`,
+      evidence: sql`update operation set evidence = ? where id = +? and state in ('unknown', 'parked')`,
+      byId: sql<[string], OperationRow>`select ${operationColumns} from operation o where o.id = +?`,
+      newestOn: sql<[string, string], Pick<OperationRow, "id">>`${newestOnSubject}`,
+      standing: sql<[string], StandingRow>`${operationStands}`,
+      open: sql<[], OperationRow>`
+        select ${operationColumns} from operation o where o.state in ('sending', 'unknown', 'parked')
+          order by o.created_at, o.id`,
+      openOf: sql<[string, string], OperationRow>`select ${operationColumns} from operation o indexed by operation_open
+        where o.state in ('sending', 'unknown', 'parked')
+        and o.customer_namespace = +? and o.customer_id = +? order by o.created_at, o.id`,
+      plannedOf: sql<[string, string, number], OperationRow>`
+        select ${operationColumns} from operation o where o.state in ('planned', 'held')
+          and o.customer_namespace = +? and o.customer_id = +? and (o.plan_id is not null) = ?
+          order by o.position, o.id`,
+      drop: sql`update operation set state = iif(${isHeld}, 'held', 'dropped'), updated_at = ?,
+          outcome_message = iif(${isHeld}, outcome_message, ?)
+        where state in ('planned', 'held') and state = 'planned' and customer_namespace = +? and customer_id = +?
+          and (? is null or hash = +?)`,
+      hold: sql`update operation set state = 'held', question_id = ?, updated_at = ?
+        where id = +? and (state = 'planned' or question_id is not ?)`,
+      giveUpWaiting: sql`update operation set state = 'dropped', updated_at = ?, outcome_message = 'no longer needed'
+        where state in ('planned', 'held') and state = 'held' and customer_namespace = +? and customer_id = +?
+          and (plan_id is not null) = ? and id not in (select value from json_each(?)) and not ${isHeld}`,
+      takenSince: sql<[{ since: string; now: string }], { kind: OperationName; count: number; seats: number }>`
+        with first as (select min(id) as id from run indexed by run_by_start
+            where started_at >= @since and started_at <= @now),
+          set_back as (select r.id from run r, first where r.id > first.id and r.started_at < @since)
+          select kind, sum(takes_away) as count, sum(coalesce(weight ->> '$.seats', 0)) as seats from (
+            select kind, takes_away, weight, approved, state from operation indexed by operation_taking
+            where (takes_away > 0 or weight is not null) and approved = 0
+              and state in ('sending', 'unknown', 'parked', 'done') and updated_at >= @since
+            union all
+            select kind, takes_away, weight, approved, state from operation indexed by operation_by_run
+            where run_id in (select id from set_back) and updated_at < @since
+          ) where (takes_away > 0 or weight is not null) and approved = 0
+            and state in ('sending', 'unknown', 'parked', 'done') group by kind`,
+      operationStates: sql<[{ run: string; carriedIn: string }], StateCounts>`select ${stateCounts} from (
+        select state from operation where run_id = +@run
+        union all select state from operation
+          where id in (select value from json_each(@carriedIn)) and run_id is not @run)`,
+      answer: sql`insert into private_value (ref, version, body, created_at) values (?, ?, ?, ?)
+        on conflict do nothing`,
     });
   }
 

@@ -14,9 +14,10 @@ import type { LedgerContext } from "../context.ts";
 import { contradictionIn } from "../database/damage.ts";
 import type { PerTransaction } from "../database/per-transaction.ts";
 import type { Sequence } from "../database/sequence.ts";
+import { prepared, sql } from "../database/statements.ts";
+import type { Row } from "../tables.ts";
 import type { Intent, Conclusion } from "./attempt-tables.ts";
 import { AppliedPlans, RunOperations, takenOf } from "./run-operations.ts";
-import { ClockNoteTables } from "./clock-notes.ts";
 import { JournalTables, refusedYetShown, type JournalRow, type PlannedRow } from "./journal-tables.ts";
 import type { AttemptFacts } from "../../report/facts.ts";
 import type { OperationState } from "./tables.ts";
@@ -30,7 +31,7 @@ export class Journal {
   readonly #context: LedgerContext;
   readonly #journal: JournalTables;
   readonly #claims: UniquenessChecks;
-  readonly #clockNotes: ClockNoteTables;
+  readonly #clockNotes;
   readonly #rejections: RejectionTables;
   readonly #hasRejections: PerTransaction<boolean>;
   readonly #work: WorkTables;
@@ -55,7 +56,7 @@ export class Journal {
     this.#context = context;
     this.#journal = new JournalTables(context.database);
     this.#claims = new UniquenessChecks(context.database, tables);
-    this.#clockNotes = new ClockNoteTables(context.database);
+    this.#clockNotes = prepared(context.database, clockNotes);
     this.#rejections = tables.rejections;
     this.#hasRejections = context.perTransaction();
     this.#work = tables.work;
@@ -335,9 +336,9 @@ export class Journal {
   /** Epoch milliseconds. If a wrong clock put `instant` into the future, counts from when that was noticed. */
   async countedFrom(key: string, instant: number): Promise<number> {
     const now = Date.parse(this.#context.now);
-    const kept = this.#context.read(() => this.#clockNotes.of(key));
-    if (kept?.future === instant && kept.metAt <= now) return kept.metAt;
-    await this.#context.write(() => this.#clockNotes.keep(key, instant, now));
+    const kept = this.#context.read(() => this.#clockNotes.find.get(key));
+    if (kept?.future === instant && kept.met_at <= now) return kept.met_at;
+    await this.#context.write(() => this.#clockNotes.keep.run(key, instant, now));
     return now;
   }
 
@@ -346,6 +347,13 @@ export class Journal {
     return this.#context.surelyNow;
   }
 }
+
+const clockNotes = {
+  find: sql<[string], Row<"clock_note", "future" | "met_at">>`
+    select future, met_at from clock_note where subject = +?`,
+  keep: sql`insert into clock_note (subject, future, met_at) values (?, ?, ?)
+    on conflict (subject) do update set future = excluded.future, met_at = excluded.met_at`,
+};
 
 function withContradiction<Result>(id: string, work: () => Result): Result {
   try {

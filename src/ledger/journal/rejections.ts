@@ -3,7 +3,7 @@ import type { OperationName } from "../../engine/model/resource.ts";
 import type { RecordReference } from "../../engine/model/shape.ts";
 import type { Rejection } from "../../engine/plan/input.ts";
 import type { Sqlite } from "../database/database.ts";
-import { statements } from "../database/statements.ts";
+import { prepared, sql } from "../database/statements.ts";
 import type { RejectionTable } from "./tables.ts";
 import type { Row } from "../tables.ts";
 
@@ -26,7 +26,7 @@ export class RejectionTables {
   readonly #statements;
 
   constructor(database: Sqlite) {
-    this.#statements = prepareStatements(database);
+    this.#statements = prepared(database, texts);
   }
 
   any(): boolean {
@@ -92,66 +92,41 @@ export class RejectionTables {
   }
 }
 
-function prepareStatements(database: Sqlite) {
-  return statements.onUse({
-    // A deleted record has changed, although its version has not.
-    of: () =>
-      database.prepare<[string, string], RejectionRow>(
-        `select j.stream, j.namespace, j.record_id, j.kind, j.hash, j.settings, j.operation_id, j.code, j.reason,
-       j.shared from rejection j
-       left join record r on r.stream = j.stream and r.namespace = j.namespace and r.id = j.record_id
-       where j.customer_namespace = +? and j.customer_id = +? and j.asked = 0 and coalesce(r.version, 0) = j.version
-         and (r.state is not 'absent' or r.changed_at <= j.at)
-       order by j.at, j.operation_id`,
-      ),
-    any: () => database.prepare<[], { 1: 1 }>("select 1 from rejection limit 1"),
-    version: () =>
-      database.prepare<[string, string, string], Row<"record", "version">>(
-        "select version from record where stream = +? and namespace = +? and id = +?",
-      ),
-    outdated: () =>
-      database.prepare(
-        "delete from rejection where stream = +? and namespace = +? and record_id = +? and kind = +? and version <> ?",
-      ),
-    add: () =>
-      database.prepare(
-        `insert into rejection (stream, namespace, record_id, kind, hash, customer_namespace, customer_id, version,
-         settings, operation_id, code, reason, at, shared)
-       values (@stream, @namespace, @id, @kind, @hash, @customerNamespace, @customerId, @version, @settings, @operation,
-         @code, @reason, @at, @shared)
-       on conflict (stream, namespace, record_id, kind, hash) do update
-         set customer_namespace = excluded.customer_namespace,
-         customer_id = excluded.customer_id, version = excluded.version, settings = excluded.settings,
-         operation_id = excluded.operation_id,
-         code = excluded.code, reason = excluded.reason, at = excluded.at, shared = excluded.shared, asked = 0,
-         tries = case when rejection.code = excluded.code and rejection.settings = excluded.settings
-           then rejection.tries + 1 else 1 end`,
-      ),
-    forget: () =>
-      database.prepare(
-        `delete from rejection as j where stream = +? and namespace = +? and record_id = +? and kind = +?
-          and (customer_namespace = +? and customer_id = +? or not exists (select 1 from record r
-            where r.stream = j.stream and r.namespace = j.namespace and r.id = j.record_id and r.version = j.version))`,
-      ),
-    askCustomer: () =>
-      database.prepare(
-        "update rejection set asked = 1, tries = 0 where customer_namespace = +? and customer_id = +? and asked = 0",
-      ),
-    askOrder: () =>
-      database.prepare(
-        `update rejection set asked = 1, tries = 0 where stream = 'orders' and namespace = +? and record_id = +?
-          and asked = 0`,
-      ),
-    askSource: () =>
-      database.prepare(
-        `update rejection indexed by rejection_standing set asked = 1, tries = 0
-         where asked = 0 and exists (select 1 from record r where r.stream = rejection.stream
-         and r.namespace = rejection.namespace and r.id = rejection.record_id and r.source = +?)`,
-      ),
-    askPassing: () =>
-      database.prepare<[number], RecordReference>(
-        `update rejection indexed by rejection_passing set asked = 1
-          where asked = 0 and code = 'staff.refused' and tries < ? returning stream, namespace, record_id as id`,
-      ),
-  });
-}
+const texts = {
+  // A deleted record has changed, although its version has not.
+  of: sql<[string, string], RejectionRow>`
+    select j.stream, j.namespace, j.record_id, j.kind, j.hash, j.settings, j.operation_id, j.code, j.reason,
+      j.shared from rejection j
+      left join record r on r.stream = j.stream and r.namespace = j.namespace and r.id = j.record_id
+      where j.customer_namespace = +? and j.customer_id = +? and j.asked = 0 and coalesce(r.version, 0) = j.version
+        and (r.state is not 'absent' or r.changed_at <= j.at)
+      order by j.at, j.operation_id`,
+  any: sql<[], { 1: 1 }>`select 1 from rejection limit 1`,
+  version: sql<[string, string, string], Row<"record", "version">>`
+    select version from record where stream = +? and namespace = +? and id = +?`,
+  outdated: sql`delete from rejection where stream = +? and namespace = +? and record_id = +? and kind = +?
+    and version <> ?`,
+  add: sql`insert into rejection (stream, namespace, record_id, kind, hash, customer_namespace, customer_id, version,
+      settings, operation_id, code, reason, at, shared)
+    values (@stream, @namespace, @id, @kind, @hash, @customerNamespace, @customerId, @version, @settings, @operation,
+      @code, @reason, @at, @shared)
+    on conflict (stream, namespace, record_id, kind, hash) do update
+      set customer_namespace = excluded.customer_namespace,
+      customer_id = excluded.customer_id, version = excluded.version, settings = excluded.settings,
+      operation_id = excluded.operation_id,
+      code = excluded.code, reason = excluded.reason, at = excluded.at, shared = excluded.shared, asked = 0,
+      tries = case when rejection.code = excluded.code and rejection.settings = excluded.settings
+        then rejection.tries + 1 else 1 end`,
+  forget: sql`delete from rejection as j where stream = +? and namespace = +? and record_id = +? and kind = +?
+    and (customer_namespace = +? and customer_id = +? or not exists (select 1 from record r
+      where r.stream = j.stream and r.namespace = j.namespace and r.id = j.record_id and r.version = j.version))`,
+  askCustomer: sql`update rejection set asked = 1, tries = 0 where customer_namespace = +? and customer_id = +?
+    and asked = 0`,
+  askOrder: sql`update rejection set asked = 1, tries = 0 where stream = 'orders' and namespace = +? and record_id = +?
+    and asked = 0`,
+  askSource: sql`update rejection indexed by rejection_standing set asked = 1, tries = 0
+    where asked = 0 and exists (select 1 from record r where r.stream = rejection.stream
+    and r.namespace = rejection.namespace and r.id = rejection.record_id and r.source = +?)`,
+  askPassing: sql<[number], RecordReference>`update rejection indexed by rejection_passing set asked = 1
+    where asked = 0 and code = 'staff.refused' and tries < ? returning stream, namespace, record_id as id`,
+};

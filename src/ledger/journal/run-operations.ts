@@ -1,5 +1,5 @@
 import type { Sqlite } from "../database/database.ts";
-import { statements } from "../database/statements.ts";
+import { prepared, sql } from "../database/statements.ts";
 import { journalRow, operationColumns, type JournalRow, type OperationRow } from "./journal-row.ts";
 import { Problem } from "../../base/errors.ts";
 import type { OperationState } from "./tables.ts";
@@ -10,20 +10,14 @@ export class RunOperations {
   readonly #statements;
 
   constructor(database: Sqlite) {
-    this.#statements = statements.onUse({
-      held: () =>
-        database.prepare<[], { id: string }>("select id from operation indexed by operation_held where state = 'held'"),
-      doneOf: () =>
-        database.prepare<[string], OperationRow>(
-          `select ${operationColumns} from operation o indexed by operation_by_run
-           where o.run_id = +? and o.state = 'done' order by o.updated_at desc, o.id desc`,
-        ),
-      newestWithDone: () =>
-        database.prepare<[], { id: string }>(
-          `select r.id from run r where exists (select 1 from operation o indexed by operation_by_run
-             where o.run_id = r.id and o.state = 'done' and o.customer_id <> '')
-           order by r.id desc limit 1`,
-        ),
+    this.#statements = prepared(database, {
+      held: sql<[], { id: string }>`select id from operation indexed by operation_held where state = 'held'`,
+      doneOf: sql<[string], OperationRow>`select ${operationColumns} from operation o indexed by operation_by_run
+        where o.run_id = +? and o.state = 'done' order by o.updated_at desc, o.id desc`,
+      newestWithDone: sql<[], { id: string }>`
+        select r.id from run r where exists (select 1 from operation o indexed by operation_by_run
+            where o.run_id = r.id and o.state = 'done' and o.customer_id <> '')
+          order by r.id desc limit 1`,
     });
   }
 
@@ -51,18 +45,13 @@ export class AppliedPlans {
   readonly #statements;
 
   constructor(database: Sqlite) {
-    this.#statements = statements.onUse({
-      apply: () =>
-        database.prepare(
-          `insert into applied_plan (plan, hash, run_id, at) values (?, ?, ?, ?)
-           on conflict (plan, hash) do update set at = excluded.at where run_id = excluded.run_id`,
-        ),
-      of: () =>
-        database.prepare<[string], { hash: string; run: string; state: OperationState | null }>(
-          `select a.hash, a.run_id as run, (select o.state from operation o
-             where o.run_id = a.run_id and o.hash = a.hash order by o.created_at desc, o.id desc limit 1) as state
-           from applied_plan a where a.plan = +?`,
-        ),
+    this.#statements = prepared(database, {
+      apply: sql`insert into applied_plan (plan, hash, run_id, at) values (?, ?, ?, ?)
+        on conflict (plan, hash) do update set at = excluded.at where run_id = excluded.run_id`,
+      of: sql<[string], { hash: string; run: string; state: OperationState | null }>`
+        select a.hash, a.run_id as run, (select o.state from operation o
+            where o.run_id = a.run_id and o.hash = a.hash order by o.created_at desc, o.id desc limit 1) as state
+          from applied_plan a where a.plan = +?`,
     });
   }
 

@@ -8,7 +8,7 @@ import { nameOf } from "../../engine/model/requests.ts";
 import type { OpenRows } from "../../engine/model/resource.ts";
 import { needsApproval, typeIn, typeOf } from "../../engine/model/registry.ts";
 import type { Sqlite } from "../database/database.ts";
-import { statements } from "../database/statements.ts";
+import { prepared, sql } from "../database/statements.ts";
 import type { HoldRows } from "../decisions/hold-rows.ts";
 import { pausedCode, type Pause } from "../pause.ts";
 import type { StateRows } from "../state/registry.ts";
@@ -53,52 +53,42 @@ export class UniquenessChecks {
     this.#pause = pause;
     this.#requests = rows.requests;
     this.#orderSteps = rows.resources.order.steps;
-    this.#statements = statements.onUse({
-      placed: () =>
-        database.prepare<[Owner & { number: string }], Owner & Row<"placed_order", "channel_order_id">>(
-          `select namespace, order_id as id, channel_order_id from placed_order
-       where to_at is null and channel_order_id = +@number
-       union all
-       select namespace, order_id, channel_order_id from amendment_number where channel_order_id = +@number
-       union all
-       select namespace, order_id, channel_order_id from placed_order
-       where to_at is null and namespace = +@namespace and order_id = +@id limit 1`,
-        ),
-      openOrder: () =>
-        database.prepare<[Owner & { number: string; operation: string }], Owner & { operation: string }>(
-          `select one.value ->> 'namespace' as namespace, one.value ->> 'id' as id, o.id as operation
-       from operation o join json_each(o.records) one
-       where o.state in ('sending', 'unknown', 'parked') and ${claiming("o.kind", "order")}
-         and o.id <> +@operation
-         and o.claim is not null and o.claim = +@number
-       union all
-       select r.namespace, r.record_id, o.id from operation_record r cross join operation o on o.id = r.operation_id
-       where r.stream = 'orders' and r.namespace = +@namespace and r.record_id = +@id
-         and o.state in ('sending', 'unknown', 'parked') and ${claiming("o.kind", "order")}
-           and o.id <> +@operation limit 1`,
-        ),
-      openElsewhere: () =>
-        database.prepare<[Owner & { customerNamespace: string; customerId: string }], { operation: string }>(
-          `select o.id as operation from operation_record r cross join operation o on o.id = r.operation_id
-       where r.stream = 'orders' and r.namespace = +@namespace and r.record_id = +@id
-         and o.state in ('sending', 'unknown', 'parked')
-         and not (o.customer_namespace = @customerNamespace and o.customer_id = @customerId) limit 1`,
-        ),
-      agreed: () =>
-        database.prepare<[string, string], { agreed_hash: string | null }>(
-          "select agreed_hash from placed_order where namespace = +? and order_id = +? and to_at is null",
-        ),
-      claimedEnterprise: () =>
-        database.prepare<[Owner & { number: string; operation: string }], Owner>(
-          `select namespace, customer_id as id from link where to_at is null and channel_customer_id = +@number
-         and not (namespace = +@namespace and customer_id = +@id)
-       union all
-       select customer_namespace, customer_id from operation
-       where state in ('sending', 'unknown', 'parked') and ${claiming("kind", "enterprise")}
-         and id <> +@operation
-         and claim is not null and claim = +@number
-         and not (customer_namespace = +@namespace and customer_id = +@id) limit 1`,
-        ),
+    this.#statements = prepared(database, {
+      placed: sql<[Owner & { number: string }], Owner & Row<"placed_order", "channel_order_id">>`
+        select namespace, order_id as id, channel_order_id from placed_order
+          where to_at is null and channel_order_id = +@number
+          union all
+          select namespace, order_id, channel_order_id from amendment_number where channel_order_id = +@number
+          union all
+          select namespace, order_id, channel_order_id from placed_order
+          where to_at is null and namespace = +@namespace and order_id = +@id limit 1`,
+      openOrder: sql<[Owner & { number: string; operation: string }], Owner & { operation: string }>`
+        select one.value ->> 'namespace' as namespace, one.value ->> 'id' as id, o.id as operation
+          from operation o join json_each(o.records) one
+          where o.state in ('sending', 'unknown', 'parked') and ${claiming("o.kind", "order")}
+            and o.id <> +@operation
+            and o.claim is not null and o.claim = +@number
+          union all
+          select r.namespace, r.record_id, o.id from operation_record r cross join operation o on o.id = r.operation_id
+          where r.stream = 'orders' and r.namespace = +@namespace and r.record_id = +@id
+            and o.state in ('sending', 'unknown', 'parked') and ${claiming("o.kind", "order")}
+              and o.id <> +@operation limit 1`,
+      openElsewhere: sql<[Owner & { customerNamespace: string; customerId: string }], { operation: string }>`
+        select o.id as operation from operation_record r cross join operation o on o.id = r.operation_id
+          where r.stream = 'orders' and r.namespace = +@namespace and r.record_id = +@id
+            and o.state in ('sending', 'unknown', 'parked')
+            and not (o.customer_namespace = @customerNamespace and o.customer_id = @customerId) limit 1`,
+      agreed: sql<[string, string], { agreed_hash: string | null }>`
+        select agreed_hash from placed_order where namespace = +? and order_id = +? and to_at is null`,
+      claimedEnterprise: sql<[Owner & { number: string; operation: string }], Owner>`
+        select namespace, customer_id as id from link where to_at is null and channel_customer_id = +@number
+            and not (namespace = +@namespace and customer_id = +@id)
+          union all
+          select customer_namespace, customer_id from operation
+          where state in ('sending', 'unknown', 'parked') and ${claiming("kind", "enterprise")}
+            and id <> +@operation
+            and claim is not null and claim = +@number
+            and not (customer_namespace = +@namespace and customer_id = +@id) limit 1`,
     });
   }
 

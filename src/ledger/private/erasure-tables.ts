@@ -1,7 +1,7 @@
 import { parseKey } from "../../crm/keys.ts";
 import type { RecordKey, Stream } from "../../crm/model.ts";
 import type { Sqlite } from "../database/database.ts";
-import { statements } from "../database/statements.ts";
+import { column, prepared, sql } from "../database/statements.ts";
 import type { OperationState } from "../journal/tables.ts";
 import type { FullRow, Row } from "../tables.ts";
 import { erasedMark, keptOfOthers, type Kept, type KeptOfOthers } from "./erased-texts.ts";
@@ -167,119 +167,68 @@ function prepareStatements(database: Sqlite) {
   const ofPerson = "stream = 'staff' and namespace = +@namespace and record_id = +@id";
   const served = `id in (select operation_id from operation_record where ${ofPerson})`;
   const open = `select id, endpoint, subject, state from operation where ${notOver} and`;
-  return statements.onUse({
-    recordsOfCustomer: () =>
-      database.prepare<[RecordKey], RecordRow>(
-        `select ${record} from record where ${customerIs} order by stream, namespace, id`,
-      ),
-    person: () =>
-      database.prepare<[RecordKey], RecordRow>(
-        `select ${record} from record where stream = 'staff' and namespace = +@namespace and id = +@id`,
-      ),
-    accountsOf: () =>
-      database.prepare<[RecordKey], RecordKey>(
-        `select distinct customer_namespace as namespace, customer_id as id from staff_link
-         where namespace = +@namespace and staff_id = +@id`,
-      ),
-    kept: () =>
-      database.prepare<[string], Kept>(
-        `select ref, version from private_value where ref in (select value from json_each(?)) and ${holdsAnything}`,
-      ),
-    keptFrom: () =>
-      database.prepare<[string, string], Kept>(
-        `select ref, version from private_value where ref between ? and ? and ${holdsAnything}`,
-      ),
-    bodies: () =>
-      database.prepare<[string], FullRow<"private_value", "body">>(
-        "select body from private_value where ref in (select value from json_each(?)) and body is not null",
-      ),
-    wipe: () =>
-      database.prepare(
-        `update private_value set salt = null, body = null, sealed = null, name_key = null, login_key = null,
-           wiped_at = ? where ref = +? and version = +?`,
-      ),
-    formerForms: () =>
-      database.prepare<[RecordKey], Kept>(
-        `select p.ref, p.version from record_version v join private_value p
-           on p.ref = 'raw:' || v.stream || '/' || v.namespace || '/' || v.id and p.version = v.version
-         where v.stream in ('orders', 'staff') and v.body ->> '$.customerId' = @id
-           and coalesce(v.body ->> '$.customerNamespace', v.namespace) = @namespace and p.body is not null`,
-      ),
-    formsOfCustomer: () =>
-      database.prepare<[RecordKey], Row<"quarantine", "raw_ref">>(
-        `select raw_ref from quarantine where ${customerIs}
-         union select raw_ref from quarantine
-           where stream = 'customers' and namespace = +@namespace and record_id = +@id`,
-      ),
-    formsOfPerson: () =>
-      database.prepare<[RecordKey], Row<"quarantine", "raw_ref">>(`select raw_ref from quarantine where ${ofPerson}`),
-    ofOthers: () => database.prepare<[], KeptOfOthers>(keptOfOthers),
-    givenRecord: () =>
-      database.prepare<[{ stream: string } & RecordKey], RecordOfSource>(
-        `select stream, namespace, id, source from record
-         where stream = +@stream and namespace = +@namespace and id = +@id and state <> 'absent'`,
-      ),
-    givenRow: () =>
-      database.prepare<[string], { place: string }>(
-        "select source || ' ' || place as place from quarantine where id = +? and state <> 'resolved'",
-      ),
-    emptyVersionPlaces: () =>
-      database.prepare(
-        "update record_version set place = @mark where stream = +@stream and namespace = +@namespace and id = +@id",
-      ),
-    emptyStoodPlaces: () =>
-      database.prepare(`update quarantine_stood set place = @mark where id in (select id from quarantine
-         where stream = +@stream and namespace = +@namespace and record_id = +@id)`),
-    emptyQuarantinePlaces: () =>
-      database.prepare(
-        "update quarantine set place = @mark where stream = +@stream and namespace = +@namespace and record_id = +@id",
-      ),
-    formsOfNobody: () =>
-      database.prepare<[], UnreadForm>(
-        `select p.ref, p.body, iif(q.state = 'resolved', null, q.source || ' ' || q.place) as place
-         from quarantine q join private_value p
-           on p.ref = q.raw_ref and p.version = 1
-         where q.customer_id is null and p.body is not null`,
-      ),
-    waitingOfCustomer: () => database.prepare<[RecordKey], WaitingForm>(`${waiting} ${customerIs} order by id limit 1`),
-    waitingOfPerson: () => database.prepare<[RecordKey], WaitingForm>(`${waiting} ${ofPerson} order by id limit 1`),
-    operationsOfCustomer: () =>
-      database.prepare<[RecordKey], string>(`select id from operation where ${customerIs}`).pluck(),
-    operationsOfPerson: () => database.prepare<[RecordKey], string>(`select id from operation where ${served}`).pluck(),
-    openOfCustomer: () => database.prepare<[RecordKey], OpenOperation>(`${open} ${customerIs} order by id limit 1`),
-    openOfPerson: () => database.prepare<[RecordKey], OpenOperation>(`${open} ${served} order by id limit 1`),
-    due: () =>
-      database.prepare<[RecordKey], Row<"manual_request", "about">>(
-        `select about from manual_request where ${customerIs} and to_at is null and due = 1 order by about limit 1`,
-      ),
-    forgetForm: () =>
-      database.prepare(
-        "update record set raw_hash = '' where stream = +? and namespace = +? and id = +? and state = 'absent'",
-      ),
-    forgetQuarantined: () =>
-      database.prepare(
-        `update quarantine set raw_hash = '' where stream = +? and namespace = +? and record_id = +?
-          and state = 'resolved'`,
-      ),
-    enterprise: () =>
-      database.prepare<[RecordKey], StandingOnPlatform>(
-        `select 'enterprise' as what, enterprise_global_id as id, namespace || '/' || customer_id as "of" from link
-         where namespace = +@namespace and customer_id = +@id and to_at is null`,
-      ),
-    accountsAt: () =>
-      database.prepare<[RecordKey], StandingOnPlatform>(
-        `select 'account' as what, member_global_id as id, namespace || '/' || staff_id as "of" from staff_link
-         where ${customerIs} and to_at is null order by namespace, staff_id`,
-      ),
-    accounts: () =>
-      database.prepare<[RecordKey], StandingOnPlatform>(
-        `select 'account' as what, member_global_id as id, namespace || '/' || staff_id as "of" from staff_link
-         where namespace = +@namespace and staff_id = +@id and to_at is null order by member_global_id`,
-      ),
-    shown: () =>
-      database.prepare<[string], ShownEntry>(
-        `select sequence, at, coalesce(body ->> '$.by', '') as "by" from audit
-         where subject in (select value from json_each(?)) and kind = 'private-shown' order by sequence`,
-      ),
+  return prepared(database, {
+    recordsOfCustomer: sql<[RecordKey], RecordRow>`
+      select ${record} from record where ${customerIs} order by stream, namespace, id`,
+    person: sql<[RecordKey], RecordRow>`
+      select ${record} from record where stream = 'staff' and namespace = +@namespace and id = +@id`,
+    accountsOf: sql<[RecordKey], RecordKey>`
+      select distinct customer_namespace as namespace, customer_id as id from staff_link
+        where namespace = +@namespace and staff_id = +@id`,
+    kept: sql<[string], Kept>`
+      select ref, version from private_value where ref in (select value from json_each(?)) and ${holdsAnything}`,
+    keptFrom: sql<[string, string], Kept>`
+      select ref, version from private_value where ref between ? and ? and ${holdsAnything}`,
+    bodies: sql<[string], FullRow<"private_value", "body">>`
+      select body from private_value where ref in (select value from json_each(?)) and body is not null`,
+    wipe: sql`update private_value set salt = null, body = null, sealed = null, name_key = null, login_key = null,
+      wiped_at = ? where ref = +? and version = +?`,
+    formerForms: sql<[RecordKey], Kept>`select p.ref, p.version from record_version v join private_value p
+        on p.ref = 'raw:' || v.stream || '/' || v.namespace || '/' || v.id and p.version = v.version
+      where v.stream in ('orders', 'staff') and v.body ->> '$.customerId' = @id
+        and coalesce(v.body ->> '$.customerNamespace', v.namespace) = @namespace and p.body is not null`,
+    formsOfCustomer: sql<[RecordKey], Row<"quarantine", "raw_ref">>`select raw_ref from quarantine where ${customerIs}
+      union select raw_ref from quarantine
+        where stream = 'customers' and namespace = +@namespace and record_id = +@id`,
+    formsOfPerson: sql<[RecordKey], Row<"quarantine", "raw_ref">>`select raw_ref from quarantine where ${ofPerson}`,
+    ofOthers: sql<[], KeptOfOthers>`${keptOfOthers}`,
+    givenRecord: sql<[{ stream: string } & RecordKey], RecordOfSource>`select stream, namespace, id, source from record
+      where stream = +@stream and namespace = +@namespace and id = +@id and state <> 'absent'`,
+    givenRow: sql<[string], { place: string }>`
+      select source || ' ' || place as place from quarantine where id = +? and state <> 'resolved'`,
+    emptyVersionPlaces: sql`update record_version set place = @mark where stream = +@stream and namespace = +@namespace
+      and id = +@id`,
+    emptyStoodPlaces: sql`update quarantine_stood set place = @mark where id in (select id from quarantine
+      where stream = +@stream and namespace = +@namespace and record_id = +@id)`,
+    emptyQuarantinePlaces: sql`update quarantine set place = @mark where stream = +@stream and namespace = +@namespace
+      and record_id = +@id`,
+    formsOfNobody: sql<[], UnreadForm>`
+      select p.ref, p.body, iif(q.state = 'resolved', null, q.source || ' ' || q.place) as place
+        from quarantine q join private_value p
+          on p.ref = q.raw_ref and p.version = 1
+        where q.customer_id is null and p.body is not null`,
+    waitingOfCustomer: sql<[RecordKey], WaitingForm>`${waiting} ${customerIs} order by id limit 1`,
+    waitingOfPerson: sql<[RecordKey], WaitingForm>`${waiting} ${ofPerson} order by id limit 1`,
+    operationsOfCustomer: column<[RecordKey], string>`select id from operation where ${customerIs}`,
+    operationsOfPerson: column<[RecordKey], string>`select id from operation where ${served}`,
+    openOfCustomer: sql<[RecordKey], OpenOperation>`${open} ${customerIs} order by id limit 1`,
+    openOfPerson: sql<[RecordKey], OpenOperation>`${open} ${served} order by id limit 1`,
+    due: sql<[RecordKey], Row<"manual_request", "about">>`
+      select about from manual_request where ${customerIs} and to_at is null and due = 1 order by about limit 1`,
+    forgetForm: sql`update record set raw_hash = '' where stream = +? and namespace = +? and id = +?
+      and state = 'absent'`,
+    forgetQuarantined: sql`update quarantine set raw_hash = '' where stream = +? and namespace = +? and record_id = +?
+      and state = 'resolved'`,
+    enterprise: sql<[RecordKey], StandingOnPlatform>`
+      select 'enterprise' as what, enterprise_global_id as id, namespace || '/' || customer_id as "of" from link
+        where namespace = +@namespace and customer_id = +@id and to_at is null`,
+    accountsAt: sql<[RecordKey], StandingOnPlatform>`
+      select 'account' as what, member_global_id as id, namespace || '/' || staff_id as "of" from staff_link
+        where ${customerIs} and to_at is null order by namespace, staff_id`,
+    accounts: sql<[RecordKey], StandingOnPlatform>`
+      select 'account' as what, member_global_id as id, namespace || '/' || staff_id as "of" from staff_link
+        where namespace = +@namespace and staff_id = +@id and to_at is null order by member_global_id`,
+    shown: sql<[string], ShownEntry>`select sequence, at, coalesce(body ->> '$.by', '') as "by" from audit
+      where subject in (select value from json_each(?)) and kind = 'private-shown' order by sequence`,
   });
 }

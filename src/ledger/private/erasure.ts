@@ -126,8 +126,7 @@ export class Erasure {
       );
     const open = this.#tables.openOperation(whose);
     if (open !== undefined) throw stillOpen(open, name);
-    const due = this.#tables.customersOf(whose, records).map((customer) => this.#tables.dueRequest(customer));
-    const asked = "customer" in whose ? due.find((about) => about !== undefined) : undefined;
+    const asked = "customer" in whose ? this.#tables.dueRequest(whose.customer) : undefined;
     if (asked !== undefined)
       throw refused(
         "erase.request-due",

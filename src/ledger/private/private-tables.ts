@@ -2,7 +2,7 @@ import type { JsonObject } from "../../base/canonical-json.ts";
 import type { RecordKey } from "../../crm/model.ts";
 import { type PrivateMarker, markerKey } from "../../engine/model/references.ts";
 import type { Sqlite } from "../database/database.ts";
-import { statements } from "../database/statements.ts";
+import { prepared, sql } from "../database/statements.ts";
 import { stored } from "../database/damage.ts";
 import type { FullRow, Row } from "../tables.ts";
 
@@ -11,41 +11,25 @@ export class PrivateTables {
   readonly #statements;
 
   constructor(database: Sqlite) {
-    this.#statements = statements.onUse({
-      find: () =>
-        database.prepare<[string, number], Row<"private_value", "salt" | "body" | "sealed">>(
-          "select salt, body, sealed from private_value where ref = +? and version = +?",
-        ),
+    this.#statements = prepared(database, {
+      find: sql<[string, number], Row<"private_value", "salt" | "body" | "sealed">>`
+        select salt, body, sealed from private_value where ref = +? and version = +?`,
       // `cross join` makes SQLite start with the records: a private value has none of their columns.
-      ofCustomer: () =>
-        database.prepare<[string, string], FullRow<"private_value", "ref" | "version" | "body">>(
-          `select p.ref, p.version, p.body from record r cross join private_value p
-           where r.customer_namespace = +? and r.customer_id = +? and +r.stream in ('customers', 'staff')
-             and p.ref = r.stream || '/' || r.namespace || '/' || r.id and p.version = r.version and p.body is not null
-           order by r.stream, r.namespace, r.id`,
-        ),
-      rawSalt: () =>
-        database.prepare<[], FullRow<"private_value", "salt">>(
-          "select salt from private_value where ref = 'raw-salt' and version = 1",
-        ),
-      keepRawSalt: () =>
-        database.prepare(
-          `insert into private_value (ref, version, salt, created_at) values ('raw-salt', 1, ?, ?)
-            on conflict do nothing`,
-        ),
-      isSealed: () =>
-        database.prepare<[string], { version: number }>(
-          "select version from private_value where ref = +? and sealed is not null limit 1",
-        ),
-      latest: () =>
-        database.prepare<[string], Row<"private_value", "version" | "sealed">>(
-          "select version, sealed from private_value where ref = +? order by version desc limit 1",
-        ),
-      seal: () =>
-        database.prepare(
-          `insert into private_value (ref, version, salt, body, sealed, created_at) values (?, ?, ?, null, ?, ?)
-         on conflict do nothing`,
-        ),
+      ofCustomer: sql<[string, string], FullRow<"private_value", "ref" | "version" | "body">>`
+        select p.ref, p.version, p.body from record r cross join private_value p
+          where r.customer_namespace = +? and r.customer_id = +? and +r.stream in ('customers', 'staff')
+            and p.ref = r.stream || '/' || r.namespace || '/' || r.id and p.version = r.version and p.body is not null
+          order by r.stream, r.namespace, r.id`,
+      rawSalt: sql<[], FullRow<"private_value", "salt">>`
+        select salt from private_value where ref = 'raw-salt' and version = 1`,
+      keepRawSalt: sql`insert into private_value (ref, version, salt, created_at) values ('raw-salt', 1, ?, ?)
+        on conflict do nothing`,
+      isSealed: sql<[string], { version: number }>`
+        select version from private_value where ref = +? and sealed is not null limit 1`,
+      latest: sql<[string], Row<"private_value", "version" | "sealed">>`
+        select version, sealed from private_value where ref = +? order by version desc limit 1`,
+      seal: sql`insert into private_value (ref, version, salt, body, sealed, created_at) values (?, ?, ?, null, ?, ?)
+        on conflict do nothing`,
     });
   }
 

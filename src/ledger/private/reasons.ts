@@ -2,6 +2,7 @@ import { isJsonObject, parseJson, type Json, type JsonObject } from "../../base/
 import { exitCodes, Problem } from "../../base/errors.ts";
 import { formatKey, parseKey } from "../../crm/keys.ts";
 import type { RecordKey } from "../../crm/model.ts";
+import { nameKey } from "../../crm/name-keys.ts";
 import type { Sqlite } from "../database/database.ts";
 import { stored } from "../database/damage.ts";
 import { replacing } from "./erased-texts.ts";
@@ -26,7 +27,7 @@ const decided: ReadonlySet<string> = new Set([
   "resumed",
 ]);
 
-/** The check against all values stops after this many. */
+/** The check against all values stops after this many. Names and account names beyond have an index. */
 const mostOfAll = 100_000;
 const shortest = 3;
 /** Values that are no everyday word: several words, or with digits. */
@@ -50,6 +51,7 @@ interface QuarantinedForm {
 export class ReasonGuard {
   readonly #ofCustomer;
   readonly #ofAll;
+  readonly #named;
   readonly #ofRow;
   readonly #ofAllRows;
   readonly #customerOf;
@@ -66,6 +68,11 @@ export class ReasonGuard {
       database.prepare<[number], { body: string }>(
         `select body from private_value where (ref > 'customers/' and ref < 'customers0'
            or ref > 'staff/' and ref < 'staff0') and body is not null limit ?`,
+      );
+    this.#named = () =>
+      database.prepare<[string]>(
+        `select 1 from json_each(?) part where exists (select 1 from private_value where name_key = part.value)
+          or exists (select 1 from private_value where login_key = part.value) limit 1`,
       );
     const forms = `select p.body, q.record_id as id, q.customer_id as customer from quarantine q
       join private_value p on p.ref = q.raw_ref and p.version = 1 where p.body is not null`;
@@ -101,7 +108,8 @@ export class ReasonGuard {
     // `by` is not checked here: the deciding person may be among the values.
     const texts = textsOf(this.#ofAll().iterate(mostOfAll)).filter((text) => isTelling.test(text));
     const inRows = formTexts(this.#ofAllRows().iterate(mostOfAll)).filter((text) => isTellingInRow.test(text));
-    if (repeats(reason, [...texts, ...inRows])) throw refused("--reason", "");
+    const isNamed = this.#named().get(JSON.stringify(namesIn(reason))) !== undefined;
+    if (isNamed || repeats(reason, [...texts, ...inRows])) throw refused("--reason", "");
   }
 
   /** The customer that a decision affects. Undefined for none or many. */
@@ -114,6 +122,22 @@ export class ReasonGuard {
     const key = name.includes("/") ? parseKey(name) : { namespace: name, id: "" };
     return this.#customerOf.get(kind)?.().get(key);
   }
+}
+
+const wordsOfName = 12;
+
+/** Parts of a text that may be names, as keys of the index. */
+function namesIn(text: string): string[] {
+  const words = [...text.matchAll(/[\p{L}\p{N}_]+/gu)];
+  const parts = words.flatMap(({ index }, from) =>
+    words.slice(from, from + wordsOfName).flatMap((last) => {
+      const end = last.index + last[0].length;
+      const part = text.slice(index, end);
+      return [part, `${part}${/^\S*/u.exec(text.slice(end))?.[0] ?? ""}`];
+    }),
+  );
+  const telling = [...new Set(parts)].filter((part) => isTelling.test(part));
+  return telling.flatMap((part) => [nameKey("company", part), nameKey("person", part)]).filter((key) => key !== null);
 }
 
 function quarantinedIn({ blocker }: JsonObject): string | undefined {

@@ -2,7 +2,7 @@ import { toInstant } from "../../base/clock.ts";
 import type { TrustedTime } from "../../base/trusted-time.ts";
 import type { RecordKey, Stream } from "../../crm/model.ts";
 import type { Sqlite } from "../database/database.ts";
-import { statements } from "../database/statements.ts";
+import { column, prepared, sql } from "../database/statements.ts";
 import type { SeenForms } from "./seen-forms.ts";
 import type { ReadParts } from "./source-reads.ts";
 
@@ -33,7 +33,7 @@ export class AbsenceTables {
   readonly #statements;
 
   constructor(database: Sqlite) {
-    this.#statements = prepareStatements(database);
+    this.#statements = prepared(database, texts);
   }
 
   /**
@@ -115,54 +115,31 @@ function whyNot(nameless: number, codes: string, skipped: number, rule: AbsenceN
   return rule.isLacking && rule.time === undefined ? "the clock was not trusted" : undefined;
 }
 
-function prepareStatements(database: Sqlite) {
-  return statements.onUse({
-    nameless: () =>
-      database.prepare<[string, string, number], { count: number; codes: string | null }>(
-        `select count(*) as count, group_concat(distinct code) as codes from quarantine
-       where source = +? and stream = +? and last_read >= +? and record_id is null and state <> 'resolved'`,
-      ),
-    say: () => database.prepare("update source_read set absence = ? where number = +?"),
-    there: () =>
-      database
-        .prepare<[string], number>("select sum(count) from record_tally where stream = +? and state <> 'absent'")
-        .pluck(),
-    forms: () =>
-      database
-        .prepare<[string, string, string, number], string>(
-          `select raw_hash from record indexed by record_by_hash where source = +? and stream = +? and raw_hash > +?
-         order by raw_hash limit ?`,
-        )
-        .pluck(),
-    unmissed: () =>
-      database.prepare<[string, string, string, number], RecordKey>(
-        `select namespace, id from record indexed by record_by_hash
-       where source = +? and stream = +? and raw_hash in (select value from json_each(?)) and last_read < ?
-         and missed = 0 and state <> 'absent'
-         and not exists (select 1 from quarantine q where q.stream = record.stream
-           and q.twin_namespace = record.namespace and q.twin_id = record.id and q.twin_id is not null
-           and q.state <> 'resolved')`,
-      ),
-    lacking: () =>
-      database.prepare<[string, string, string, number]>(
-        `select 1 from record indexed by record_by_hash
-          where source = +? and stream = +? and raw_hash in (select value from json_each(?)) and last_read < ?
-            and state <> 'absent' limit 1`,
-      ),
-    miss: () =>
-      database.prepare(
-        `update record indexed by record_by_hash
-         set missed = missed + 1, missed_since = iif(missed > 0, coalesce(missed_since, ?), ?)
-       where source = +? and stream = +? and raw_hash in (select value from json_each(?)) and last_read < ?
-         and state <> 'absent'`,
-      ),
-    makeAbsent: () =>
-      database.prepare(
-        `update record indexed by record_missing
-         set state = 'absent', deferred_code = null, deferred_reason = null,
-         deferred_since = null, changed_at = ?
-       where source = +? and stream = +? and last_read < ? and missed > 0 and missed >= ? and missed_since <= ?
-         and state <> 'absent'`,
-      ),
-  });
-}
+const texts = {
+  nameless: sql<[string, string, number], { count: number; codes: string | null }>`
+    select count(*) as count, group_concat(distinct code) as codes from quarantine
+      where source = +? and stream = +? and last_read >= +? and record_id is null and state <> 'resolved'`,
+  say: sql`update source_read set absence = ? where number = +?`,
+  there: column<[string], number>`select sum(count) from record_tally where stream = +? and state <> 'absent'`,
+  forms: column<[string, string, string, number], string>`
+    select raw_hash from record indexed by record_by_hash where source = +? and stream = +? and raw_hash > +?
+      order by raw_hash limit ?`,
+  unmissed: sql<[string, string, string, number], RecordKey>`select namespace, id from record indexed by record_by_hash
+    where source = +? and stream = +? and raw_hash in (select value from json_each(?)) and last_read < ?
+      and missed = 0 and state <> 'absent'
+      and not exists (select 1 from quarantine q where q.stream = record.stream
+        and q.twin_namespace = record.namespace and q.twin_id = record.id and q.twin_id is not null
+        and q.state <> 'resolved')`,
+  lacking: sql<[string, string, string, number]>`select 1 from record indexed by record_by_hash
+    where source = +? and stream = +? and raw_hash in (select value from json_each(?)) and last_read < ?
+      and state <> 'absent' limit 1`,
+  miss: sql`update record indexed by record_by_hash
+      set missed = missed + 1, missed_since = iif(missed > 0, coalesce(missed_since, ?), ?)
+    where source = +? and stream = +? and raw_hash in (select value from json_each(?)) and last_read < ?
+      and state <> 'absent'`,
+  makeAbsent: sql`update record indexed by record_missing
+      set state = 'absent', deferred_code = null, deferred_reason = null,
+      deferred_since = null, changed_at = ?
+    where source = +? and stream = +? and last_read < ? and missed > 0 and missed >= ? and missed_since <= ?
+      and state <> 'absent'`,
+};

@@ -1,7 +1,6 @@
 import type { Stream } from "../../crm/model.ts";
 import type { LedgerContext } from "../context.ts";
-import type { Sqlite } from "../database/database.ts";
-import { statements } from "../database/statements.ts";
+import { prepared, sql } from "../database/statements.ts";
 import type { Reading } from "./reading.ts";
 import { SeenForms } from "./seen-forms.ts";
 import type { SourceReadTables } from "./source-reads.ts";
@@ -36,7 +35,7 @@ export class Checkpoints {
   constructor(context: LedgerContext, reads: SourceReadTables) {
     this.#context = context;
     this.#reads = reads;
-    this.#statements = prepareStatements(context.database);
+    this.#statements = prepared(context.database, texts);
   }
 
   async of(source: string, stream: Stream): Promise<Checkpoint | undefined> {
@@ -109,33 +108,22 @@ interface KeptParameters extends Reached {
   at: string;
 }
 
-function prepareStatements(database: Sqlite) {
-  return statements.onUse({
-    find: () =>
-      database.prepare<[string, string], ReadCheckpointTable>(
-        "select * from read_checkpoint where source = +? and stream = +?",
-      ),
-    seen: () =>
-      database.prepare<[string, string], { hashes: Buffer; skipped: number }>(
-        "select hashes, skipped from read_checkpoint_seen where source = +? and stream = +? order by part",
-      ),
-    addSeen: () =>
-      database.prepare<[{ source: string; stream: Stream; hashes: Buffer; skipped: number }]>(
-        `insert into read_checkpoint_seen (source, stream, part, hashes, skipped)
-          select @source, @stream, coalesce(max(part), 0) + 1, @hashes, @skipped from read_checkpoint_seen
-            where source = @source and stream = @stream`,
-      ),
-    keep: () =>
-      database.prepare<[KeptParameters]>(
-        `insert into read_checkpoint (source, stream, question, position, first_read, rows, bad, nameless, began_at,
-           reached_at)
-         values (@source, @stream, @question, @position, @first, @rows, @bad, @nameless, @beganAt, @at)
-         on conflict (source, stream) do update set question = excluded.question, position = excluded.position,
-           first_read = excluded.first_read, rows = excluded.rows, bad = excluded.bad, nameless = excluded.nameless,
-           began_at = excluded.began_at,
-           reached_at = excluded.reached_at`,
-      ),
-    drop: () => database.prepare("delete from read_checkpoint where source = +? and stream = +?"),
-    dropSeen: () => database.prepare("delete from read_checkpoint_seen where source = +? and stream = +?"),
-  });
-}
+const texts = {
+  find: sql<[string, string], ReadCheckpointTable>`select * from read_checkpoint where source = +? and stream = +?`,
+  seen: sql<[string, string], { hashes: Buffer; skipped: number }>`
+    select hashes, skipped from read_checkpoint_seen where source = +? and stream = +? order by part`,
+  addSeen: sql<[{ source: string; stream: Stream; hashes: Buffer; skipped: number }]>`
+    insert into read_checkpoint_seen (source, stream, part, hashes, skipped)
+      select @source, @stream, coalesce(max(part), 0) + 1, @hashes, @skipped from read_checkpoint_seen
+        where source = @source and stream = @stream`,
+  keep: sql<[KeptParameters]>`
+    insert into read_checkpoint (source, stream, question, position, first_read, rows, bad, nameless, began_at,
+        reached_at)
+      values (@source, @stream, @question, @position, @first, @rows, @bad, @nameless, @beganAt, @at)
+      on conflict (source, stream) do update set question = excluded.question, position = excluded.position,
+        first_read = excluded.first_read, rows = excluded.rows, bad = excluded.bad, nameless = excluded.nameless,
+        began_at = excluded.began_at,
+        reached_at = excluded.reached_at`,
+  drop: sql`delete from read_checkpoint where source = +? and stream = +?`,
+  dropSeen: sql`delete from read_checkpoint_seen where source = +? and stream = +?`,
+};

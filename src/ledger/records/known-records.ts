@@ -2,7 +2,7 @@ import { isJsonObject, parseJsonObject, type JsonObject } from "../../base/canon
 import type { RecordKey, Stream } from "../../crm/model.ts";
 import { namedIn, nameKey } from "../../crm/name-keys.ts";
 import type { Sqlite } from "../database/database.ts";
-import { statements } from "../database/statements.ts";
+import { column, prepared, sql } from "../database/statements.ts";
 import type { Row } from "../tables.ts";
 
 /** A record of the ledger with its private values. Erased values and secrets are markers: see `isWithheld`. */
@@ -46,56 +46,36 @@ export class KnownRecords {
   readonly #statements;
 
   constructor(database: Sqlite) {
-    this.#statements = statements.onUse({
-      ofKeys: () =>
-        database.prepare<[string, string], KnownRow>(
-          `select ${columns} from json_each(?) key
-           cross join record r on r.stream = ? and r.namespace = key.value ->> 'namespace'
-             and r.id = key.value ->> 'id'
-           ${joined}`,
-        ),
-      any: () =>
-        database.prepare<[string, number], { id: string }>(
-          "select id from record where stream = ? and last_read < ? and state <> 'absent' limit 1",
-        ),
-      decided: () =>
-        database
-          .prepare<[string, string, string], string>(
-            `select raw_hash from quarantine where source = +? and stream = +? and state = 'retry' and state <> 'resolved'
-             and raw_hash in (select value from json_each(?))`,
-          )
-          .pluck(),
-      missed: () =>
-        database.prepare<[string, string, string], RecordKey>(
-          `select r.namespace, r.id from json_each(?) key
-           cross join record r on r.stream = ? and r.namespace = key.value ->> 'namespace' and r.id = key.value ->> 'id'
-           where r.source = ? and r.missed > 0 and r.state <> 'absent'`,
-        ),
-      ofCustomers: () =>
-        database.prepare<[string, string], KnownRow>(
-          `select ${columns} from json_each(?) key
-           cross join record r indexed by record_by_customer on r.customer_namespace = key.value ->> 'namespace'
-             and r.customer_id = key.value ->> 'id' and r.stream = ?
-           ${joined} where r.state <> 'absent'`,
-        ),
-      unusableRow: () =>
-        database.prepare<[{ source: string; stream: Stream; text: string; since: number }], { place: string }>(
-          `select q.place from quarantine q left join private_value p on p.ref = q.raw_ref
-           where q.source = +@source and q.stream = +@stream and q.state <> 'resolved' and q.last_read >= @since
-             and (coalesce(p.body, '') = '' or ${mayName("p.body", "@text")}) limit 1`,
-        ),
-      named: () =>
-        database.prepare<[string, string], KnownRow>(
-          `with found (stream, key, version) as (
-             select substr(n.ref, 1, instr(n.ref, '/') - 1), substr(n.ref, instr(n.ref, '/') + 1), n.version
-               from json_each(?) name
-               cross join private_value n indexed by private_value_by_name on n.name_key = name.value)
-           select ${columns} from found
-           cross join record r on r.stream = ? and r.stream = found.stream
-             and r.namespace = substr(found.key, 1, instr(found.key, '/') - 1)
-             and r.id = substr(found.key, instr(found.key, '/') + 1) and r.version = found.version
-           ${joined} where r.state <> 'absent'`,
-        ),
+    this.#statements = prepared(database, {
+      ofKeys: sql<[string, string], KnownRow>`select ${columns} from json_each(?) key
+        cross join record r on r.stream = ? and r.namespace = key.value ->> 'namespace'
+          and r.id = key.value ->> 'id'
+        ${joined}`,
+      any: sql<[string, number], { id: string }>`
+        select id from record where stream = ? and last_read < ? and state <> 'absent' limit 1`,
+      decided: column<[string, string, string], string>`
+        select raw_hash from quarantine where source = +? and stream = +? and state = 'retry' and state <> 'resolved'
+          and raw_hash in (select value from json_each(?))`,
+      missed: sql<[string, string, string], RecordKey>`select r.namespace, r.id from json_each(?) key
+        cross join record r on r.stream = ? and r.namespace = key.value ->> 'namespace' and r.id = key.value ->> 'id'
+        where r.source = ? and r.missed > 0 and r.state <> 'absent'`,
+      ofCustomers: sql<[string, string], KnownRow>`select ${columns} from json_each(?) key
+        cross join record r indexed by record_by_customer on r.customer_namespace = key.value ->> 'namespace'
+          and r.customer_id = key.value ->> 'id' and r.stream = ?
+        ${joined} where r.state <> 'absent'`,
+      unusableRow: sql<[{ source: string; stream: Stream; text: string; since: number }], { place: string }>`
+        select q.place from quarantine q left join private_value p on p.ref = q.raw_ref
+          where q.source = +@source and q.stream = +@stream and q.state <> 'resolved' and q.last_read >= @since
+            and (coalesce(p.body, '') = '' or ${mayName("p.body", "@text")}) limit 1`,
+      named: sql<[string, string], KnownRow>`with found (stream, key, version) as (
+          select substr(n.ref, 1, instr(n.ref, '/') - 1), substr(n.ref, instr(n.ref, '/') + 1), n.version
+            from json_each(?) name
+            cross join private_value n indexed by private_value_by_name on n.name_key = name.value)
+        select ${columns} from found
+        cross join record r on r.stream = ? and r.stream = found.stream
+          and r.namespace = substr(found.key, 1, instr(found.key, '/') - 1)
+          and r.id = substr(found.key, instr(found.key, '/') + 1) and r.version = found.version
+        ${joined} where r.state <> 'absent'`,
     });
   }
 

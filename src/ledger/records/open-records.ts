@@ -2,7 +2,7 @@ import { type Stream, streams as allStreams } from "../../crm/model.ts";
 import { counts, ownerOf, ownerOfQuarantine, waitsForNextRun } from "../../engine/plan/owner.ts";
 import { operationParked, operationSettled, requestOpen, sourceRemoved, type OpenRecords } from "../../report/open.ts";
 import type { Sqlite } from "../database/database.ts";
-import { statements } from "../database/statements.ts";
+import { prepared, sql } from "../database/statements.ts";
 import { holdStood, questionStood } from "../decisions/what-is-asked.ts";
 import { removedStreams } from "./removed-sources.ts";
 
@@ -210,9 +210,9 @@ export class OpenTables {
   readonly #statements;
 
   constructor(database: Sqlite) {
-    this.#statements = statements.onUse({
-      open: () => database.prepare<[OpenParameters], OpenRow>(statement),
-      removed: () => database.prepare<[OpenParameters], OpenRow>(removedStatement),
+    this.#statements = prepared(database, {
+      open: sql<[OpenParameters], OpenRow>`${statement}`,
+      removed: sql<[OpenParameters], OpenRow>`${removedStatement}`,
     });
   }
 

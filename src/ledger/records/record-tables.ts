@@ -4,9 +4,10 @@ import type { RecordKey, Stream } from "../../crm/model.ts";
 import { nameKeysOf } from "../../crm/name-keys.ts";
 import { AbsenceTables, type AbsenceNow, type Met } from "./absence.ts";
 import type { Sqlite } from "../database/database.ts";
+import { prepared } from "../database/statements.ts";
 import { type SealingKey, privatise } from "../private/private.ts";
 import { ExpectedForms, expectedAtOnce, type StandingRecord, type SeenForms } from "./seen-forms.ts";
-import { recordStatements, type RecordRow } from "./record-statements.ts";
+import { recordTexts, type RecordRow } from "./record-statements.ts";
 import type { ReadOf, ReadParts, SourceReadTables } from "./source-reads.ts";
 import type { IngestedRecord, IngestedRejection } from "./staged-records.ts";
 import type { RecordTable } from "./tables.ts";
@@ -59,7 +60,7 @@ export class RecordTables {
     this.#seal = deps.seal;
     this.#reads = deps.reads;
     this.absence = new AbsenceTables(database);
-    this.#statements = recordStatements(database);
+    this.#statements = prepared(database, recordTexts);
   }
 
   /** Reads only: an unchanged row causes no write. `missed` are unchanged forms that were missed before. */

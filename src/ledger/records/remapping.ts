@@ -1,6 +1,6 @@
 import type { RecordKey, Stream } from "../../crm/model.ts";
 import type { LedgerContext } from "../context.ts";
-import { statements } from "../database/statements.ts";
+import { prepared, sql } from "../database/statements.ts";
 import type { Row } from "../tables.ts";
 import type { RecordTables } from "./record-tables.ts";
 import type { SourceReadTables } from "./source-reads.ts";
@@ -37,26 +37,21 @@ export class Remapping {
     this.#records = records;
     this.#reads = reads;
     const { database } = context;
-    this.#statements = statements.onUse({
-      missing: () =>
-        database.prepare<[{ source: string; stream: Stream; namespace: string; id: string; limit: number }], RawRow>(
-          `select r.namespace, r.id, r.raw_hash as rawHash, p.body as raw, r.state = 'quarantined' as refused
-           from record r indexed by record_missing
-           left join private_value p on p.ref = 'raw:' || r.stream || '/' || r.namespace || '/' || r.id
-             and p.version = r.version
-           where r.stream = @stream and r.source = @source and r.missed > 0 and r.state <> 'absent'
-             and (r.state = 'current' or exists (
-               select 1 from quarantine q where q.stream = r.stream and q.namespace = r.namespace
-                 and q.record_id = r.id and q.source = r.source and q.state <> 'resolved' and q.of_stored_form = 1))
-             and (r.namespace, r.id) > (@namespace, @id)
-           order by r.namespace, r.id limit @limit`,
-        ),
-      seenLast: () =>
-        database.prepare<[string, string, string], Row<"record", "last_read" | "missed">>(
-          "select last_read, missed from record where stream = +? and namespace = +? and id = +?",
-        ),
-      keepMissed: () =>
-        database.prepare("update record set missed = ? where stream = +? and namespace = +? and id = +?"),
+    this.#statements = prepared(database, {
+      missing: sql<[{ source: string; stream: Stream; namespace: string; id: string; limit: number }], RawRow>`
+        select r.namespace, r.id, r.raw_hash as rawHash, p.body as raw, r.state = 'quarantined' as refused
+          from record r indexed by record_missing
+          left join private_value p on p.ref = 'raw:' || r.stream || '/' || r.namespace || '/' || r.id
+            and p.version = r.version
+          where r.stream = @stream and r.source = @source and r.missed > 0 and r.state <> 'absent'
+            and (r.state = 'current' or exists (
+              select 1 from quarantine q where q.stream = r.stream and q.namespace = r.namespace
+                and q.record_id = r.id and q.source = r.source and q.state <> 'resolved' and q.of_stored_form = 1))
+            and (r.namespace, r.id) > (@namespace, @id)
+          order by r.namespace, r.id limit @limit`,
+      seenLast: sql<[string, string, string], Row<"record", "last_read" | "missed">>`
+        select last_read, missed from record where stream = +? and namespace = +? and id = +?`,
+      keepMissed: sql`update record set missed = ? where stream = +? and namespace = +? and id = +?`,
     });
   }
 
@@ -127,20 +122,15 @@ export class QuarantineRetry {
     this.#context = context;
     this.#records = records;
     this.#skipped = skipped;
-    this.#statements = statements.onUse({
-      find: () =>
-        database.prepare<[string], QuarantineRow>(
-          `select q.id, q.source, q.stream, q.place, q.code, q.expected, q.raw_hash, q.last_read,
-           q.of_stored_form, p.body
-         from quarantine q
-         left join private_value p on p.ref = q.raw_ref and p.version = 1 where q.id = +? and q.state <> 'resolved'`,
-        ),
-      mark: () => database.prepare("update quarantine set state = 'retry' where id = +? and state = 'open'"),
-      resolve: () =>
-        database.prepare(
-          `update quarantine set state = 'resolved', resolved_at = ?, resolution = ?
-            where id = +? and state <> 'resolved'`,
-        ),
+    this.#statements = prepared(database, {
+      find: sql<[string], QuarantineRow>`
+        select q.id, q.source, q.stream, q.place, q.code, q.expected, q.raw_hash, q.last_read,
+            q.of_stored_form, p.body
+          from quarantine q
+          left join private_value p on p.ref = q.raw_ref and p.version = 1 where q.id = +? and q.state <> 'resolved'`,
+      mark: sql`update quarantine set state = 'retry' where id = +? and state = 'open'`,
+      resolve: sql`update quarantine set state = 'resolved', resolved_at = ?, resolution = ?
+        where id = +? and state <> 'resolved'`,
     });
   }
 

@@ -1,6 +1,6 @@
 import { type Stream, streams } from "../../crm/model.ts";
 import type { LedgerContext } from "../context.ts";
-import { statements } from "../database/statements.ts";
+import { prepared, sql } from "../database/statements.ts";
 
 /** Replaces the source of records that a person let go. No configuration can have this name. */
 const nobody = "(nobody)";
@@ -31,20 +31,14 @@ export class RemovedSources {
   constructor(context: LedgerContext) {
     this.#context = context;
     const { database } = context;
-    this.#statements = statements.onUse({
-      unread: () =>
-        database.prepare<[], Unread>(
-          `with recursive ${removedStreams}, theirs as (
-             select source, stream, (select count(*) from record indexed by record_by_hash
-               where record.source = removed.source and record.stream = removed.stream and state <> 'absent') as count
-             from removed)
-           select * from theirs where count > 0`,
-        ),
-      reassign: () =>
-        database.prepare(
-          `update record indexed by record_by_hash set source = ?, missed = 0, missed_since = null
-           where source = +? and stream = +?`,
-        ),
+    this.#statements = prepared(database, {
+      unread: sql<[], Unread>`with recursive ${removedStreams}, theirs as (
+          select source, stream, (select count(*) from record indexed by record_by_hash
+            where record.source = removed.source and record.stream = removed.stream and state <> 'absent') as count
+          from removed)
+        select * from theirs where count > 0`,
+      reassign: sql`update record indexed by record_by_hash set source = ?, missed = 0, missed_since = null
+        where source = +? and stream = +?`,
     });
   }
 

@@ -1,40 +1,21 @@
-import Database from "better-sqlite3";
-import { Problem } from "../../base/errors.ts";
+import type Database from "better-sqlite3";
+import { inTemporarySpace, temporaryDatabase, type TemporaryOptions } from "../database/temporary.ts";
 import type { Row } from "../tables.ts";
 
 const page = 2_000;
 
-export function noTemporarySpace(error: Error): Problem {
-  return new Problem({
-    code: "source.no-temporary-space",
-    message: `the temporary folder has no room for the records of this read: ${error.message}`,
-    cure: "free about 150 bytes for each record, or set SQLITE_TMPDIR to a folder with more room; then start again",
-    cause: error,
-  });
-}
-
-/**
- * Hashes of unchanged forms that a read has met. They are in a temporary SQLite database, so a million rows need no
- * memory, and the ledger is not written. The system removes the file on close or death.
- */
+/** Hashes of unchanged forms that a read has met. A million rows need no memory, and the ledger is not written. */
 export class SeenForms {
-  readonly #database: Database.Database;
-  readonly #insert: Database.Statement<[string]>;
+  readonly #database;
+  readonly #insert;
   #find: Database.Statement<[string, number], 1> | undefined;
-  #failure: Problem | undefined;
+  #failure: Error | undefined;
   /** Rows up to this one are from an earlier part of the read. */
   #earlier = 0;
 
-  /** `mostPages` limits the file, in pages of 4,096 bytes. */
-  constructor({ mostPages }: { mostPages?: number } = {}) {
-    // An empty name is a private temporary file. It is written only when it outgrows the page cache.
-    this.#database = new Database("");
-    this.#database.pragma("journal_mode = off");
-    this.#database.pragma("synchronous = off");
-    this.#database.pragma("temp_store = file");
-    this.#database.pragma("cache_size = -8000");
-    if (mostPages !== undefined) this.#database.pragma(`max_page_count = ${mostPages}`);
-    this.#database.exec("create table seen (hash blob not null) strict");
+  constructor({ mostPages }: TemporaryOptions = {}) {
+    const options = { cacheKiB: 8_000, ...(mostPages === undefined ? {} : { mostPages }) };
+    this.#database = temporaryDatabase("create table seen (hash blob not null) strict", options);
     this.#insert = this.#database.prepare("insert into seen (hash) select unhex(value) from json_each(?)");
   }
 
@@ -133,15 +114,13 @@ export class SeenForms {
     this.#database.close();
   }
 
-  /** Here this file fails, not the ledger: only the read fails. */
   #kept<T>(work: () => T): T {
     if (this.#failure !== undefined) throw this.#failure;
     try {
-      return work();
+      return inTemporarySpace(work);
     } catch (error) {
-      if (!(error instanceof Database.SqliteError)) throw error;
-      this.#failure = noTemporarySpace(error);
-      throw this.#failure;
+      if (error instanceof Error) this.#failure = error;
+      throw error;
     }
   }
 

@@ -1,7 +1,7 @@
 import { toInstant } from "../../base/clock.ts";
 import type { RecordKey, Stream } from "../../crm/model.ts";
 import type { Sqlite } from "../database/database.ts";
-import { statements } from "../database/statements.ts";
+import { prepared, sql } from "../database/statements.ts";
 import type { Row } from "../tables.ts";
 import type { ReadOf } from "./source-reads.ts";
 
@@ -26,7 +26,7 @@ export class SkippedTables {
 
   constructor(database: Sqlite, now: () => number) {
     this.#now = now;
-    this.#statements = prepareStatements(database);
+    this.#statements = prepared(database, texts);
   }
 
   standing(source: string, stream: Stream, keys: readonly RecordKey[]): SkippedStanding {
@@ -48,35 +48,19 @@ export class SkippedTables {
   }
 }
 
-function prepareStatements(database: Sqlite) {
-  return statements.onUse({
-    find: () =>
-      database.prepare<[string, string, string, string], StandingRow>(
-        `select raw_hash, missed from record
-          where stream = +? and namespace = +? and id = +? and source = +? and state <> 'absent'`,
-      ),
-    waits: () =>
-      database.prepare<[string, string, string, string], Row<"quarantine", "id">>(
-        `select id from quarantine where stream = +? and namespace = +? and record_id = +? and source = +?
-          and state <> 'resolved' limit 1`,
-      ),
-    see: () =>
-      database.prepare(
-        `update record set missed = 0, missed_since = null
-          where stream = +? and namespace = +? and id = +? and source = +? and missed > 0 and state <> 'absent'`,
-      ),
-    resolve: () =>
-      database.prepare(
-        `update quarantine set state = 'resolved', resolved_at = ?, resolution = 'the record is skipped now'
-          where stream = +? and namespace = +? and record_id = +? and source = +? and state <> 'resolved'
-            and last_read <> ? and code not in ('duplicate-id', 'claimed-twice')`,
-      ),
-    unblock: () =>
-      database.prepare(
-        `update record set state = 'current'
-          where stream = +? and namespace = +? and id = +? and state = 'quarantined' and not exists (
-            select 1 from quarantine q where q.stream = record.stream and q.namespace = record.namespace
-              and q.record_id = record.id and q.state <> 'resolved')`,
-      ),
-  });
-}
+const texts = {
+  find: sql<[string, string, string, string], StandingRow>`select raw_hash, missed from record
+    where stream = +? and namespace = +? and id = +? and source = +? and state <> 'absent'`,
+  waits: sql<[string, string, string, string], Row<"quarantine", "id">>`
+    select id from quarantine where stream = +? and namespace = +? and record_id = +? and source = +?
+      and state <> 'resolved' limit 1`,
+  see: sql`update record set missed = 0, missed_since = null
+    where stream = +? and namespace = +? and id = +? and source = +? and missed > 0 and state <> 'absent'`,
+  resolve: sql`update quarantine set state = 'resolved', resolved_at = ?, resolution = 'the record is skipped now'
+    where stream = +? and namespace = +? and record_id = +? and source = +? and state <> 'resolved'
+      and last_read <> ? and code not in ('duplicate-id', 'claimed-twice')`,
+  unblock: sql`update record set state = 'current'
+    where stream = +? and namespace = +? and id = +? and state = 'quarantined' and not exists (
+      select 1 from quarantine q where q.stream = record.stream and q.namespace = record.namespace
+        and q.record_id = record.id and q.state <> 'resolved')`,
+};

@@ -1,6 +1,6 @@
 import type { Stream } from "../../crm/model.ts";
 import type { Sqlite } from "../database/database.ts";
-import { statements } from "../database/statements.ts";
+import { column, prepared, sql } from "../database/statements.ts";
 import { rowShapeSchema, type RowShape } from "../../source/shape.ts";
 import type { SourceReadTable, SourceStreamTable } from "./tables.ts";
 
@@ -73,7 +73,7 @@ export class SourceReadTables {
   readonly #statements;
 
   constructor(database: Sqlite) {
-    this.#statements = prepareStatements(database);
+    this.#statements = prepared(database, texts);
   }
 
   startRead({ run, source, stream }: Omit<ReadOf, "read">, at: string, made: MadeWith): number {
@@ -177,100 +177,58 @@ export class SourceReadTables {
   }
 }
 
-// oxlint-disable-next-line max-lines-per-function -- a table of statements
-function prepareStatements(database: Sqlite) {
-  return statements.onUse({
-    startRead: () =>
-      database.prepare(
-        `insert into source_read (run_id, source, stream, started_at, question, mapping, continues)
-          values (?, ?, ?, ?, ?, ?, ?)`,
-      ),
-    beginsAnew: () => database.prepare("update source_read set continues = null where number = +?"),
-    askedOtherwise: () =>
-      database.prepare<[string, string, number, string], { number: number }>(
-        `select number from source_read where source = +? and stream = +? and number > ? and question <> ? limit 1`,
-      ),
-    mappings: () =>
-      database
-        .prepare<[string, string], string>(
-          `select mapping from (select mapping, number from source_read
-             where source = +? and stream = +? and mapping is not null order by number desc limit 1000)
-           group by mapping order by max(number) desc`,
-        )
-        .pluck(),
-    finishRead: () =>
-      database.prepare(
-        `update source_read set finished_at = ?, complete = ?, whole = ?, rows = ?, bad = ?, cursor = ?, problem = ?,
-         details = ?, doubted = ?, shape = ?
-       where number = +?`,
-      ),
-    lastComplete: () =>
-      database.prepare<[string, string], SourceReadRow>(
-        `select ${readColumns} from source_read
-       where source = +? and stream = +? and complete = 1 order by number desc limit 1`,
-      ),
-    lastWhole: () =>
-      database.prepare<[string, string], SourceReadRow>(
-        `select ${readColumns} from source_read where source = +? and stream = +? and complete = 1 and whole = 1
-         and not exists (select 1 from run where run.id = source_read.run_id and run.kind = 'plan')
-           order by number desc limit 1`,
-      ),
-    lastShape: () =>
-      database.prepare<[string, string], { shape: string }>(
-        `select shape from source_read where source = +? and stream = +? and complete = 1 and whole = 1
-         and shape is not null
-         and not exists (select 1 from run where run.id = source_read.run_id and run.kind = 'plan')
-           order by number desc limit 1`,
-      ),
-    newestWhole: () =>
-      database.prepare<[string, string], SourceReadRow>(
-        `select ${readColumns} from source_read where source = +? and stream = +? and complete = 1 and whole = 1
-       order by number desc limit 1`,
-      ),
-    lastRead: () =>
-      database.prepare<[string, string], SourceReadRow>(
-        `select ${readColumns} from source_read where source = +? and stream = +? order by number desc limit 1`,
-      ),
-    streams: () => database.prepare<[], SourceStreamTable>("select source, stream, job from source_stream"),
-    forgetStreams: () => database.prepare("delete from source_stream"),
-    addStream: () => database.prepare("insert into source_stream (source, stream, job) values (?, ?, ?)"),
-    configured: () =>
-      database.prepare<[string, string], { configured: number }>(
-        `select not exists (select 1 from source_stream)
-          or exists (select 1 from source_stream where source = +? and stream = +?) as configured`,
-      ),
-    resolveUnconfigured: () =>
-      database.prepare(
-        `update quarantine set state = 'resolved', resolved_at = ?, resolution = 'its source is configured no longer'
-       where state <> 'resolved' and (source, stream) not in (select source, stream from source_stream)`,
-      ),
-    wakeClaims: () =>
-      database.prepare(
-        `update quarantine set state = 'retry' where code = 'claimed-twice' and state = 'open' and state <> 'resolved'
-       and exists (select 1 from record r where r.stream = quarantine.stream and r.namespace = quarantine.namespace
-         and r.id = quarantine.record_id
-         and (r.source, r.stream) not in (select source, stream from source_stream))`,
-      ),
-    unblock: () =>
-      database.prepare(
-        `update record indexed by record_quarantined set state = 'current'
-         where state = 'quarantined' and not exists (
-         select 1 from quarantine q where q.stream = record.stream and q.namespace = record.namespace
-           and q.record_id = record.id
-         and q.state <> 'resolved')`,
-      ),
-    reads: () =>
-      database.prepare<[string], SourceReadRow>(
-        `select ${readColumns} from source_read
-       where run_id = +? order by number`,
-      ),
-    troubledReads: () =>
-      database.prepare<[], SourceReadRow>(
-        `select ${readColumns} from source_read
-       where number in (${lastReadNumbers("and r.finished_at is not null")}) and complete = 0
-         and (not exists (select 1 from source_stream)
-           or (source, stream) in (select source, stream from source_stream))
-       order by source, stream`,
-      ),
-  });
-}
+const texts = {
+  startRead: sql`insert into source_read (run_id, source, stream, started_at, question, mapping, continues)
+    values (?, ?, ?, ?, ?, ?, ?)`,
+  beginsAnew: sql`update source_read set continues = null where number = +?`,
+  askedOtherwise: sql<[string, string, number, string], { number: number }>`
+    select number from source_read where source = +? and stream = +? and number > ? and question <> ? limit 1`,
+  mappings: column<[string, string], string>`select mapping from (select mapping, number from source_read
+      where source = +? and stream = +? and mapping is not null order by number desc limit 1000)
+    group by mapping order by max(number) desc`,
+  finishRead: sql`update source_read set finished_at = ?, complete = ?, whole = ?, rows = ?, bad = ?, cursor = ?,
+    problem = ?,
+      details = ?, doubted = ?, shape = ?
+    where number = +?`,
+  lastComplete: sql<[string, string], SourceReadRow>`select ${readColumns} from source_read
+    where source = +? and stream = +? and complete = 1 order by number desc limit 1`,
+  lastWhole: sql<[string, string], SourceReadRow>`
+    select ${readColumns} from source_read where source = +? and stream = +? and complete = 1 and whole = 1
+      and not exists (select 1 from run where run.id = source_read.run_id and run.kind = 'plan')
+        order by number desc limit 1`,
+  lastShape: sql<[string, string], { shape: string }>`
+    select shape from source_read where source = +? and stream = +? and complete = 1 and whole = 1
+      and shape is not null
+      and not exists (select 1 from run where run.id = source_read.run_id and run.kind = 'plan')
+        order by number desc limit 1`,
+  newestWhole: sql<[string, string], SourceReadRow>`
+    select ${readColumns} from source_read where source = +? and stream = +? and complete = 1 and whole = 1
+      order by number desc limit 1`,
+  lastRead: sql<[string, string], SourceReadRow>`
+    select ${readColumns} from source_read where source = +? and stream = +? order by number desc limit 1`,
+  streams: sql<[], SourceStreamTable>`select source, stream, job from source_stream`,
+  forgetStreams: sql`delete from source_stream`,
+  addStream: sql`insert into source_stream (source, stream, job) values (?, ?, ?)`,
+  configured: sql<[string, string], { configured: number }>`select not exists (select 1 from source_stream)
+    or exists (select 1 from source_stream where source = +? and stream = +?) as configured`,
+  resolveUnconfigured: sql`update quarantine
+    set state = 'resolved', resolved_at = ?, resolution = 'its source is configured no longer'
+    where state <> 'resolved' and (source, stream) not in (select source, stream from source_stream)`,
+  wakeClaims: sql`update quarantine set state = 'retry' where code = 'claimed-twice' and state = 'open'
+    and state <> 'resolved'
+    and exists (select 1 from record r where r.stream = quarantine.stream and r.namespace = quarantine.namespace
+      and r.id = quarantine.record_id
+      and (r.source, r.stream) not in (select source, stream from source_stream))`,
+  unblock: sql`update record indexed by record_quarantined set state = 'current'
+    where state = 'quarantined' and not exists (
+    select 1 from quarantine q where q.stream = record.stream and q.namespace = record.namespace
+      and q.record_id = record.id
+    and q.state <> 'resolved')`,
+  reads: sql<[string], SourceReadRow>`select ${readColumns} from source_read
+    where run_id = +? order by number`,
+  troubledReads: sql<[], SourceReadRow>`select ${readColumns} from source_read
+    where number in (${lastReadNumbers("and r.finished_at is not null")}) and complete = 0
+      and (not exists (select 1 from source_stream)
+        or (source, stream) in (select source, stream from source_stream))
+    order by source, stream`,
+};

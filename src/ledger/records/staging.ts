@@ -1,4 +1,5 @@
-import Database from "better-sqlite3";
+import type Database from "better-sqlite3";
+import { inTemporarySpace, temporaryDatabase } from "../database/temporary.ts";
 
 interface StagedRow {
   key: string;
@@ -28,15 +29,9 @@ const schema = `
   ) strict;
 `;
 
-/** Made on first use: one sort is several times faster than an index during the inserts. */
-const byKey = "create index if not exists row_by_key on row (part, key, id)";
-
 const page = 1_000;
 
-/**
- * Joins header and detail rows on disk. The temporary SQLite database is removed on close or death. Raw CRM rows never
- * get into the ledger file.
- */
+/** Joins header and detail rows on disk. Raw CRM rows never get into the ledger file. */
 export function createStaging(): { open(): StagingArea } {
   return { open: () => new StagingArea() };
 }
@@ -48,13 +43,7 @@ class StagingArea {
   readonly #put: (part: string, rows: StagedRow[]) => void;
 
   constructor() {
-    // An empty name is a private temporary file. It is written only when it outgrows the page cache.
-    this.#database = new Database("");
-    this.#database.pragma("journal_mode = off");
-    this.#database.pragma("synchronous = off");
-    this.#database.pragma("temp_store = file");
-    this.#database.pragma("cache_size = -16000");
-    this.#database.exec(schema);
+    this.#database = temporaryDatabase(schema, { cacheKiB: 16_000 });
     this.#insert = this.#database.prepare("insert into row (part, key, place, text) values (?, ?, ?, ?)");
     this.#put = this.#database.transaction((part: string, rows: StagedRow[]) => {
       for (const row of rows) this.#insert.run(part, row.key, row.place, row.text);
@@ -62,7 +51,7 @@ class StagingArea {
   }
 
   put(part: string, rows: StagedRow[]): void {
-    this.#put(part, rows);
+    inTemporarySpace(() => this.#put(part, rows));
   }
 
   /** Rows in their order, `batch` at a time. More rows may be added meanwhile. */
@@ -82,7 +71,7 @@ class StagingArea {
 
   /** Headers with a unique key, in their order, with their rows of all other parts. */
   *joined(headerPart: string, batch: number): Generator<JoinedRow[], void, void> {
-    this.#database.exec(byKey);
+    this.#sort();
     // `+part` keeps the planner on the order of ids. Otherwise it would sort for every page.
     const headers = this.#database.prepare<[number, string, number], StagedRow & { id: number }>(
       `select id, key, place, text from row header where id > ? and +part = ?
@@ -117,7 +106,7 @@ class StagingArea {
   }
 
   *orphans(part: string, headerPart: string): Generator<StagedRow, void, void> {
-    this.#database.exec(byKey);
+    this.#sort();
     const statement = this.#database.prepare<[number, string, string, number], StagedRow & { id: number }>(
       `select id, key, place, text from row detail where id > ? and +part = ?
          and not exists (select 1 from row header where header.part = ? and header.key = detail.key)
@@ -135,7 +124,7 @@ class StagingArea {
 
   /** Keys that occur more than once, with the places and texts of all their rows. */
   *duplicates(part: string): Generator<{ key: string; places: string[]; texts: string[] }, void, void> {
-    this.#database.exec(byKey);
+    this.#sort();
     const keys = this.#database.prepare<[string, string, number], { key: string }>(
       "select key from row where part = ? and key > ? group by key having count(*) > 1 order by key limit ?",
     );
@@ -154,7 +143,7 @@ class StagingArea {
   }
 
   known(part: string, keys: readonly string[]): ReadonlySet<string> {
-    this.#database.exec(byKey);
+    this.#sort();
     this.#known ??= this.#database.prepare(
       "select distinct key from row where part = ? and key in (select value from json_each(?))",
     );
@@ -162,7 +151,7 @@ class StagingArea {
   }
 
   count(part: string): number {
-    this.#database.exec(byKey);
+    this.#sort();
     const statement = this.#database.prepare<[string], { keys: number }>(
       "select count(distinct key) as keys from row where part = ?",
     );
@@ -175,7 +164,7 @@ class StagingArea {
     mark: string,
     { batch, most }: { batch: number; most: number },
   ): Generator<GroupedRows[], void, void> {
-    this.#database.exec(byKey);
+    this.#sort();
     const keys = this.#database.prepare<
       [string, string, string, number],
       { key: string; count: number; marks: number }
@@ -204,6 +193,11 @@ class StagingArea {
       last = end.key;
     }
     if (held.length > 0) yield held;
+  }
+
+  /** One sort is several times faster than an index during the inserts. */
+  #sort(): void {
+    inTemporarySpace(() => this.#database.exec("create index if not exists row_by_key on row (part, key, id)"));
   }
 
   #rowsOfKey(): Database.Statement<[string, string, number], { place: string; text: string }> {

@@ -4,7 +4,7 @@ import type { RecordReference } from "../../engine/model/shape.ts";
 import { waitsForNextRun } from "../../engine/plan/owner.ts";
 import type { RecordOutcome } from "../../engine/plan/records.ts";
 import type { Sqlite } from "../database/database.ts";
-import { statements } from "../database/statements.ts";
+import { column, prepared, sql } from "../database/statements.ts";
 import type { Row } from "../tables.ts";
 
 /** Prefix of codes for customers that wait for a request of a person. */
@@ -31,7 +31,7 @@ export class WorkTables {
   readonly #statements;
 
   constructor(database: Sqlite) {
-    this.#statements = prepareStatements(database);
+    this.#statements = prepared(database, texts);
   }
 
   /** Customers with work, in key order: pending records, unknown outcomes, planned operations or open requests. */
@@ -117,10 +117,10 @@ export class WorkTables {
     customer: RecordKey | undefined,
     why: { code: string; reason: string; at: string },
   ): number {
-    const { code, reason, at } = why;
-    if (customer === undefined)
-      return this.#statements.deferChanged.run({ run, ...why, keeps: waitsForNextRun(code) ? 1 : 0 }).changes;
-    return this.#statements.deferOf.run(run, code, reason, at, customer.namespace, customer.id).changes;
+    const wait = { run, ...why, keeps: waitsForNextRun(why.code) ? 1 : 0 };
+    if (customer === undefined) return this.#statements.deferChanged.run(wait).changes;
+    const { namespace, id } = customer;
+    return this.#statements.deferOf.run({ ...wait, namespace, id }).changes;
   }
 
   /** Ends the waiting of a customer's own record, if its code has this prefix. */
@@ -173,166 +173,106 @@ function countOfPending(): string {
   return parts.join(" + ");
 }
 
-// oxlint-disable-next-line max-lines-per-function -- a table of statements
-function prepareStatements(database: Sqlite) {
-  return statements.onUse({
-    // Each part stops at the limit, in the order of its index.
-    pendingCustomers: () =>
-      database.prepare<
-        [{ namespace: string; id: string; limit: number }],
-        Row<"record", "customer_namespace" | "customer_id">
-      >(
-        `select * from (
-         select distinct customer_namespace, customer_id from record
-         where pending = 1 and state <> 'quarantined' and (customer_namespace, customer_id) > (@namespace, @id)
-         order by customer_namespace, customer_id limit @limit)
-       union
-       select * from (
-         select distinct customer_namespace, customer_id from operation
-         where state in ('sending', 'unknown', 'parked') and state <> 'parked' and customer_id <> ''
-           and (customer_namespace, customer_id) > (@namespace, @id)
-         order by customer_namespace, customer_id limit @limit)
-       union
-       select * from (
-         select distinct customer_namespace, customer_id from operation
-         where state in ('planned', 'held') and state = 'planned' and customer_id <> ''
-           and (customer_namespace, customer_id) > (@namespace, @id)
-         order by customer_namespace, customer_id limit @limit)
-       union
-       select * from (
-         select distinct customer_namespace, customer_id from manual_request indexed by manual_request_due
-         where to_at is null and due = 1 and (customer_namespace, customer_id) > (@namespace, @id)
-         order by customer_namespace, customer_id limit @limit)
-       order by 1, 2 limit @limit`,
-      ),
-    unlinkedCustomers: () =>
-      database.prepare<
-        [{ namespace: string; id: string; limit: number }],
-        Row<"record", "customer_namespace" | "customer_id">
-      >(
-        `select distinct customer_namespace, customer_id from record
-         where pending = 1 and state <> 'quarantined' and (customer_namespace, customer_id) > (@namespace, @id)
-           and not exists (select 1 from link where link.namespace = record.customer_namespace
-             and link.customer_id = record.customer_id and link.to_at is null)
-         order by customer_namespace, customer_id limit @limit`,
-      ),
-    pendingCount: () => database.prepare<[], { count: number }>(`select ${countOfPending()} as count`),
-    pendingCustomer: () =>
-      database.prepare(
-        "update record set pending = 1 where customer_namespace = +? and customer_id = +? and state <> 'quarantined'",
-      ),
-    pendingRecord: () =>
-      database.prepare(
-        `update record set pending = 1 where stream = +? and namespace = +? and id = +? and state <> 'quarantined'`,
-      ),
-    pendingAll: () => database.prepare("update record set pending = 1 where pending = 0 and state <> 'quarantined'"),
-    pendingSource: () =>
-      database.prepare(
-        "update record set pending = 1 where source = +? and changed_at >= ? and state <> 'quarantined'",
-      ),
-    pendingWaiting: () =>
-      database.prepare(
-        `update record indexed by record_deferred set pending = 1
-          where deferred_code is not null and pending = 0 and state <> 'quarantined'`,
-      ),
-    pendingLeft: () =>
-      database.prepare(
-        `update record set pending = 1 where stream = 'customers' and pending = 0 and state <> 'quarantined'
-          and (namespace, id) in (select customer_namespace, customer_id from moved_order indexed by moved_order_from
-            where ended_at is null)`,
-      ),
-    decidedBy: () => database.prepare<[], string>("select value from meta where key = 'decided by'").pluck(),
-    decideBy: () =>
-      database.prepare(
-        "insert into meta (key, value) values ('decided by', ?) on conflict (key) do update set value = excluded.value",
-      ),
-    retryQuarantined: () =>
-      database.prepare(
-        "update quarantine indexed by quarantine_open set state = 'retry' where state <> 'resolved' and state = 'open'",
-      ),
-    // Rows of stored forms need no read: they are mapped again from the ledger.
-    awaitsWholeRead: () =>
-      database.prepare<[string, string], Row<"quarantine", "id">>(
-        `select id from quarantine where source = +? and stream = +? and state <> 'resolved' and state = 'retry'
-          and of_stored_form = 0 limit 1`,
-      ),
-    planned: () =>
-      database.prepare(
-        `update record set outcome_run = ?, outcome = 'planned', pending = 0, deferred_code = null,
-         deferred_reason = null, deferred_since = null
-       where stream = +? and namespace = +? and id = +?`,
-      ),
-    // A record that the run only did not reach keeps its reason and start of waiting.
-    waits: () =>
-      database.prepare(
-        `update record set outcome_run = @run, outcome = @outcome, pending = @pending,
-         deferred_since = case when deferred_since is not null and (deferred_code = @code or @keeps) then deferred_since
-           else @at end,
-         deferred_code = case when @keeps then coalesce(deferred_code, @code) else @code end,
-         deferred_reason = case when @keeps and deferred_code is not null then deferred_reason else @reason end
-       where stream = +@stream and namespace = +@namespace and id = +@id`,
-      ),
-    noteDeferral: () =>
-      database.prepare(
-        `update record set
-         deferred_since = case when deferred_since is not null and deferred_code = @code then deferred_since
-           else @at end,
-         deferred_code = @code, deferred_reason = @reason
-       where stream = +@stream and namespace = +@namespace and id = +@id and state <> 'quarantined'`,
-      ),
-    noteGoing: () =>
-      database.prepare(
-        `update record set deferred_code = null, deferred_reason = null, deferred_since = null
-       where stream = +? and namespace = +? and id = +? and pending = 1 and deferred_code is not null`,
-      ),
-    waitsAnything: () =>
-      database.prepare(
-        `select 1 from record where customer_namespace = +? and customer_id = +? and pending = 1
-         and deferred_code is not null limit 1`,
-      ),
-    deferChanged: () =>
-      database.prepare(
-        `update record set outcome_run = @run, outcome = 'deferred',
-         deferred_code = case when @keeps then coalesce(deferred_code, @code) else @code end,
-         deferred_reason = case when @keeps and deferred_code is not null then deferred_reason else @reason end,
-         deferred_since = coalesce(deferred_since, @at)
-       where changed_run = +@run and pending = 1 and state <> 'quarantined' and outcome_run is not @run`,
-      ),
-    deferOf: () =>
-      database.prepare(
-        `update record set outcome_run = ?, outcome = 'deferred', deferred_code = ?, deferred_reason = ?,
-         deferred_since = coalesce(deferred_since, ?)
-       where customer_namespace = +? and customer_id = +? and pending = 1 and state <> 'quarantined'`,
-      ),
-    endDeferral: () =>
-      database.prepare(
-        `update record set outcome = 'planned', deferred_code = null, deferred_reason = null, deferred_since = null
-       where stream = 'customers' and namespace = +? and id = +? and substr(deferred_code, 1, length(?)) = ?`,
-      ),
-    waitsOtherwise: () =>
-      database.prepare(
-        `select 1 from record
-       where stream = 'customers' and namespace = +? and id = +? and substr(deferred_code, 1, length(?)) <> ?`,
-      ),
-    lookAgain: () =>
-      database.prepare(
-        `update record set pending = 1
-       where stream = 'customers' and namespace = +@namespace and id = +@id and state <> 'quarantined'
-         and (deferred_code is not null or exists (select 1 from operation where state in ('planned', 'held')
-           and state = 'held' and customer_namespace = +@namespace and customer_id = +@id))`,
-      ),
-    ownerOf: () =>
-      database.prepare<
-        [string, string, string],
-        Row<"record", "customer_namespace" | "customer_id"> & { state: RecordState; is_done: number }
-      >(
-        `select customer_namespace, customer_id, state,
-         pending = 0 and deferred_code is null and coalesce(outcome, '') <> 'rejected' as is_done from record
-       where stream = +? and namespace = +? and id = +?`,
-      ),
-    customerOfOrder: () =>
-      database.prepare<[string, string], Row<"record", "customer_namespace" | "customer_id">>(
-        "select customer_namespace, customer_id from record where stream = 'orders' and namespace = +? and id = +?",
-      ),
-  });
-}
+/** A new code starts a new wait. A record that the run only did not reach keeps its reason and start of waiting. */
+const waiting = `deferred_since = case when deferred_since is not null and (deferred_code = @code or @keeps)
+    then deferred_since else @at end,
+  deferred_code = case when @keeps then coalesce(deferred_code, @code) else @code end,
+  deferred_reason = case when @keeps and deferred_code is not null then deferred_reason else @reason end`;
+
+const texts = {
+  // Each part stops at the limit, in the order of its index.
+  pendingCustomers: sql<
+    [{ namespace: string; id: string; limit: number }],
+    Row<"record", "customer_namespace" | "customer_id">
+  >`
+    select * from (
+        select distinct customer_namespace, customer_id from record
+        where pending = 1 and state <> 'quarantined' and (customer_namespace, customer_id) > (@namespace, @id)
+        order by customer_namespace, customer_id limit @limit)
+      union
+      select * from (
+        select distinct customer_namespace, customer_id from operation
+        where state in ('sending', 'unknown', 'parked') and state <> 'parked' and customer_id <> ''
+          and (customer_namespace, customer_id) > (@namespace, @id)
+        order by customer_namespace, customer_id limit @limit)
+      union
+      select * from (
+        select distinct customer_namespace, customer_id from operation
+        where state in ('planned', 'held') and state = 'planned' and customer_id <> ''
+          and (customer_namespace, customer_id) > (@namespace, @id)
+        order by customer_namespace, customer_id limit @limit)
+      union
+      select * from (
+        select distinct customer_namespace, customer_id from manual_request indexed by manual_request_due
+        where to_at is null and due = 1 and (customer_namespace, customer_id) > (@namespace, @id)
+        order by customer_namespace, customer_id limit @limit)
+      order by 1, 2 limit @limit`,
+  unlinkedCustomers: sql<
+    [{ namespace: string; id: string; limit: number }],
+    Row<"record", "customer_namespace" | "customer_id">
+  >`
+    select distinct customer_namespace, customer_id from record
+      where pending = 1 and state <> 'quarantined' and (customer_namespace, customer_id) > (@namespace, @id)
+        and not exists (select 1 from link where link.namespace = record.customer_namespace
+          and link.customer_id = record.customer_id and link.to_at is null)
+      order by customer_namespace, customer_id limit @limit`,
+  pendingCount: sql<[], { count: number }>`select ${countOfPending()} as count`,
+  pendingCustomer: sql`update record set pending = 1 where customer_namespace = +? and customer_id = +?
+    and state <> 'quarantined'`,
+  pendingRecord: sql`update record set pending = 1 where stream = +? and namespace = +? and id = +?
+    and state <> 'quarantined'`,
+  pendingAll: sql`update record set pending = 1 where pending = 0 and state <> 'quarantined'`,
+  pendingSource: sql`update record set pending = 1 where source = +? and changed_at >= ? and state <> 'quarantined'`,
+  pendingWaiting: sql`update record indexed by record_deferred set pending = 1
+    where deferred_code is not null and pending = 0 and state <> 'quarantined'`,
+  pendingLeft: sql`update record set pending = 1 where stream = 'customers' and pending = 0 and state <> 'quarantined'
+    and (namespace, id) in (select customer_namespace, customer_id from moved_order indexed by moved_order_from
+      where ended_at is null)`,
+  decidedBy: column<[], string>`select value from meta where key = 'decided by'`,
+  decideBy: sql`insert into meta (key, value) values ('decided by', ?) on conflict (key) do update
+    set value = excluded.value`,
+  retryQuarantined: sql`update quarantine indexed by quarantine_open set state = 'retry' where state <> 'resolved'
+    and state = 'open'`,
+  // Rows of stored forms need no read: they are mapped again from the ledger.
+  awaitsWholeRead: sql<[string, string], Row<"quarantine", "id">>`
+    select id from quarantine where source = +? and stream = +? and state <> 'resolved' and state = 'retry'
+      and of_stored_form = 0 limit 1`,
+  planned: sql`update record set outcome_run = ?, outcome = 'planned', pending = 0, deferred_code = null,
+      deferred_reason = null, deferred_since = null
+    where stream = +? and namespace = +? and id = +?`,
+  waits: sql`update record set outcome_run = @run, outcome = @outcome, pending = @pending,
+      ${waiting}
+    where stream = +@stream and namespace = +@namespace and id = +@id`,
+  noteDeferral: sql`update record set
+      deferred_since = case when deferred_since is not null and deferred_code = @code then deferred_since
+        else @at end,
+      deferred_code = @code, deferred_reason = @reason
+    where stream = +@stream and namespace = +@namespace and id = +@id and state <> 'quarantined'`,
+  noteGoing: sql`update record set deferred_code = null, deferred_reason = null, deferred_since = null
+    where stream = +? and namespace = +? and id = +? and pending = 1 and deferred_code is not null`,
+  waitsAnything: sql`select 1 from record where customer_namespace = +? and customer_id = +? and pending = 1
+    and deferred_code is not null limit 1`,
+  deferChanged: sql`update record set outcome_run = @run, outcome = 'deferred', ${waiting}
+    where changed_run = +@run and pending = 1 and state <> 'quarantined' and outcome_run is not @run`,
+  deferOf: sql`update record set outcome_run = @run, outcome = 'deferred', ${waiting}
+    where customer_namespace = +@namespace and customer_id = +@id and pending = 1 and state <> 'quarantined'`,
+  endDeferral: sql`update record set outcome = 'planned', deferred_code = null, deferred_reason = null,
+    deferred_since = null
+    where stream = 'customers' and namespace = +? and id = +? and substr(deferred_code, 1, length(?)) = ?`,
+  waitsOtherwise: sql`select 1 from record
+    where stream = 'customers' and namespace = +? and id = +? and substr(deferred_code, 1, length(?)) <> ?`,
+  lookAgain: sql`update record set pending = 1
+    where stream = 'customers' and namespace = +@namespace and id = +@id and state <> 'quarantined'
+      and (deferred_code is not null or exists (select 1 from operation where state in ('planned', 'held')
+        and state = 'held' and customer_namespace = +@namespace and customer_id = +@id))`,
+  ownerOf: sql<
+    [string, string, string],
+    Row<"record", "customer_namespace" | "customer_id"> & { state: RecordState; is_done: number }
+  >`
+    select customer_namespace, customer_id, state,
+        pending = 0 and deferred_code is null and coalesce(outcome, '') <> 'rejected' as is_done from record
+      where stream = +? and namespace = +? and id = +?`,
+  customerOfOrder: sql<[string, string], Row<"record", "customer_namespace" | "customer_id">>`
+    select customer_namespace, customer_id from record where stream = 'orders' and namespace = +?
+      and id = +?`,
+};

@@ -39,7 +39,10 @@ export type Place = readonly (string | number)[];
 interface Sweep {
   start: Place;
   page(after: Place, until: string, size: number): Place[];
-  /** Returns the number of removed rows; 0 if the row is still needed. */
+  /**
+   * Returns the number of removed rows; 0 if the row is still needed. No sweep comes back to it, so a later row of the
+   * same stream, job or request removes it.
+   */
   drop(place: Place): number;
 }
 
@@ -202,7 +205,7 @@ function requests(database: Sqlite): Sweep {
     .raw();
   const drop = database.prepare(
     // The CRM's last request is needed to notice a new one.
-    `delete from manual_request as ended where of = +? and about = +? and from_at = +? and to_at is not null
+    `delete from manual_request as ended where of = +? and about = +? and from_at <= +? and to_at is not null
        and not ${closedWhile("ended.from_at", "ended.to_at")}
        and (asked_by <> '${theCrm}' or exists (select 1 from manual_request later where later.of = ended.of
          and later.about = ended.about and later.from_at > ended.from_at and later.asked_by = '${theCrm}'
@@ -274,9 +277,10 @@ function reads(database: Sqlite): Sweep {
        and not ${inClosed("source_read.started_at")}
        and not exists (select 1 from run where run.id = source_read.run_id and ${inClosed("run.started_at")})`,
   );
-  const isNeeded = (number: number, source: string, stream: string): boolean =>
-    newest.all(source, stream, readsKept).some((read) => read.number === number) ||
-    [complete, whole, wholeOfRun].some((last) => last.get(source, stream)?.number === number);
+  const before = database.prepare<[string, string, number, number], Read>(
+    `select number from source_read where source = +? and stream = +? and number <= +? and complete = 1
+      order by number desc limit ?`,
+  );
   return {
     start: [0, "", ""],
     page: ([after], until, size) => {
@@ -285,8 +289,13 @@ function reads(database: Sqlite): Sweep {
       const old = rows.slice(0, younger < 0 ? undefined : younger);
       return old.map((row) => [row.number, row.source, row.stream]);
     },
-    drop: ([number, source, stream]) =>
-      isNeeded(Number(number), String(source), String(stream)) ? 0 : drop.run(number).changes,
+    drop: ([last, named, kind]) => {
+      const [source, stream] = [String(named), String(kind)];
+      const lasts = [complete, whole, wholeOfRun].map((one) => one.get(source, stream));
+      const needed = new Set([...newest.all(source, stream, readsKept), ...lasts].map((read) => read?.number));
+      const passed = before.all(source, stream, Number(last), readsKept + lasts.length + 1);
+      return passed.reduce((sum, { number }) => sum + (needed.has(number) ? 0 : drop.run(number).changes), 0);
+    },
   };
 }
 
@@ -300,13 +309,14 @@ function runs(database: Sqlite): Sweep {
     .raw();
   const left = "iif(header ->> '$.by' is null, '{}', json_object('by', header ->> '$.by'))";
   const drop = database.prepare(
-    `update run set header = ${left}, summary = null where id = +? and state <> 'running' and header <> ${left}
-       and exists (select 1 from run later where later.job = run.job and later.id > run.id)`,
+    `update run set header = ${left}, summary = null
+     where id in (+@id, (select max(r.id) from run r where r.id < @id and r.job = (select job from run where id = @id)))
+       and state <> 'running' and header <> ${left} and exists (select 1 from run later where later.job = run.job and later.id > run.id)`,
   );
   return {
     start: ["", ""],
     page: (after, until, size) => page.all(...after, until, size),
-    drop: ([, id]) => drop.run(id).changes,
+    drop: ([, id]) => drop.run({ id }).changes,
   };
 }
 

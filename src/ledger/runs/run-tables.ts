@@ -6,7 +6,7 @@ import { unreadableRow } from "../database/damage.ts";
 import type { Sqlite } from "../database/database.ts";
 import { foundStates, stateCounts, type StateCounts } from "../journal/journal-row.ts";
 import type { RunState, RunTable } from "./tables.ts";
-import { statements } from "../database/statements.ts";
+import { column, prepared, sql } from "../database/statements.ts";
 
 export interface RunCounts {
   records: {
@@ -26,7 +26,7 @@ export class RunTables {
   readonly #statements;
 
   constructor(database: Sqlite) {
-    this.#statements = runStatements(database);
+    this.#statements = prepared(database, texts);
   }
 
   /** Returns the id. It always sorts after earlier ids, even if the clock was set back. */
@@ -158,35 +158,18 @@ export const lastRunIds = `with recursive each_job (job) as (
       where each_job.job is not null)
   select (select max(id) from run where run.job = each_job.job) from each_job where each_job.job is not null`;
 
-export function runStatements(database: Sqlite) {
-  return statements.onUse({
-    newest: () => database.prepare<[], string | null>("select max(id) from run").pluck(),
-    start: () =>
-      database.prepare(
-        `insert into run (id, job, kind, trigger, scope, started_at, state, header)
-          values (?, ?, ?, ?, ?, ?, 'running', ?)`,
-      ),
-    finish: () =>
-      database.prepare(
-        "update run set state = ?, exit_code = ?, balance = ?, summary = ?, finished_at = ? where id = +?",
-      ),
-    running: () =>
-      database.prepare<[], RunTable>(`select ${runColumns} from run where state = 'running' order by started_at`),
-    byId: () => database.prepare<[string], RunTable>(`select ${runColumns} from run where id = +?`),
-    lastOf: () =>
-      database.prepare<[string, number], RunTable>(
-        `select ${runColumns} from run where job = +? order by id desc limit ?`,
-      ),
-    lastByJob: () =>
-      database.prepare<[], RunTable>(`select ${runColumns} from run where id in (${lastRunIds}) order by job`),
-    operationCounts: () =>
-      database.prepare<[string], StateCounts>(`select ${stateCounts} from operation where run_id = +?`),
-    recordCounts: () =>
-      database.prepare<[{ run: string }], Record<string, number | null>>(
-        `select ${recordCounts} from (
-         select stream, state, changed_run, outcome_run, outcome from record where changed_run = +@run
-         union all select stream, state, changed_run, outcome_run, outcome from record
-           where outcome_run = +@run and outcome_run is not null and outcome_run is not changed_run)`,
-      ),
-  });
-}
+const texts = {
+  newest: column<[], string | null>`select max(id) from run`,
+  start: sql`insert into run (id, job, kind, trigger, scope, started_at, state, header)
+    values (?, ?, ?, ?, ?, ?, 'running', ?)`,
+  finish: sql`update run set state = ?, exit_code = ?, balance = ?, summary = ?, finished_at = ? where id = +?`,
+  running: sql<[], RunTable>`select ${runColumns} from run where state = 'running' order by started_at`,
+  byId: sql<[string], RunTable>`select ${runColumns} from run where id = +?`,
+  lastOf: sql<[string, number], RunTable>`select ${runColumns} from run where job = +? order by id desc limit ?`,
+  lastByJob: sql<[], RunTable>`select ${runColumns} from run where id in (${lastRunIds}) order by job`,
+  operationCounts: sql<[string], StateCounts>`select ${stateCounts} from operation where run_id = +?`,
+  recordCounts: sql<[{ run: string }], Record<string, number | null>>`select ${recordCounts} from (
+    select stream, state, changed_run, outcome_run, outcome from record where changed_run = +@run
+    union all select stream, state, changed_run, outcome_run, outcome from record
+      where outcome_run = +@run and outcome_run is not null and outcome_run is not changed_run)`,
+};

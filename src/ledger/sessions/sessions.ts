@@ -215,16 +215,21 @@ export class SideFile {
     keepPrivate(this.#path, undefined);
     const database = new Database(this.#path, { timeout: 5_000 });
     try {
-      this.#prepare(database);
+      if (this.#prepare(database)) {
+        this.#open = { database, file: statSync(this.#path).ino };
+        return database;
+      }
     } catch (error) {
       database.close();
       throw error;
     }
-    this.#open = { database, file: statSync(this.#path).ino };
-    return database;
+    database.close();
+    this.#remove("of another version of the program");
+    return this.#database();
   }
 
-  #prepare(database: Sqlite): void {
+  /** False if the file is of another version. */
+  #prepare(database: Sqlite): boolean {
     const make = database.transaction(() => {
       const found = Number(database.pragma("user_version", { simple: true }));
       if (found === version) return true;
@@ -233,10 +238,7 @@ export class SideFile {
       database.prepare("insert into own (id, key, name) values (1, @key, @name)").run(this.#own());
       return true;
     });
-    if (make.immediate()) return;
-    database.close();
-    this.#remove("of another version of the program");
-    throw new Database.SqliteError("the file is of another version", "SQLITE_CORRUPT");
+    return make.immediate();
   }
 
   #remove(why: string): void {

@@ -2,7 +2,7 @@ import { z } from "zod";
 import type { AssumptionId } from "../../contract/assumptions.ts";
 import { isAssumptionId, type AssumptionMet, type Contradiction } from "../../engine/model/assumptions-met.ts";
 import type { LedgerContext } from "../context.ts";
-import { statements, table } from "../database/statements.ts";
+import { prepared, sql, table } from "../database/statements.ts";
 
 const keptEvidence = z.object({ text: z.string(), about: z.array(z.string()) });
 
@@ -13,13 +13,13 @@ export function evidenceOf(kept: string): z.infer<typeof keptEvidence> {
 /** Contradicted assumptions (A1–A43). Nothing that depends on one is sent from its commit on. */
 export class AssumptionsMet {
   readonly #context: LedgerContext;
-  readonly #statements: ReturnType<typeof statementsOf>;
+  readonly #statements;
   #incomplete: Set<string> | undefined;
   #contradictions: Map<AssumptionId, Contradiction> | undefined;
 
   constructor(context: LedgerContext) {
     this.#context = context;
-    this.#statements = statementsOf(context);
+    this.#statements = prepared(context.database, texts);
   }
 
   /** Contradictions that nobody accepted. Cached until `refresh`, because people accept them meanwhile. */
@@ -50,7 +50,8 @@ export class AssumptionsMet {
     if (all.length === 0) return;
     const unknown = all.filter(({ row, about }) => {
       const before = this.#context.read(() => this.#statements.of.get(row));
-      return before === undefined || !evidenceOf(before.evidence).about.includes(about ?? "");
+      const known = before && evidenceOf(before.evidence).about;
+      return known === undefined || (known.length > 0 && !known.includes(about ?? ""));
     });
     await this.met(unknown);
   }
@@ -117,33 +118,22 @@ function listKey(enterpriseGlobalId: string): string {
   return `${lists}${enterpriseGlobalId}`;
 }
 
-function statementsOf({ database }: LedgerContext) {
-  return statements.onUse({
-    standing: () => database.prepare<[], AssumptionMetTable>("select * from assumption_met where accepted_at is null"),
-    of: () => database.prepare<[string], AssumptionMetTable>("select * from assumption_met where row = +?"),
-    contradict: () =>
-      database.prepare<[string, string, string, string, string | null]>(
-        `insert into assumption_met (row, count, first_at, last_at, evidence, operation_id)
-       values (?, 1, ?, ?, ?, ?)
-       on conflict (row) do update set count = count + 1, last_at = excluded.last_at,
-       first_at = iif(accepted_at is null, first_at, excluded.first_at), evidence = excluded.evidence,
-       operation_id = excluded.operation_id, accepted_at = null, by = null, reason = null`,
-      ),
-    oneMore: () =>
-      database.prepare<[string], { value: string }>(
-        `insert into meta (key, value) values (?, '1')
-       on conflict (key) do update set value = cast(value as integer) + 1 returning value`,
-      ),
-    incomplete: () =>
-      database.prepare<[string, string], { key: string }>("select key from meta where key >= ? and key < ?"),
-    wholeAgain: () => database.prepare<[string]>("delete from meta where key = +?"),
-    accept: () =>
-      database.prepare<[string, string, string, string]>(
-        `update assumption_met set accepted_at = ?, by = ?, reason = ?
-       where row = +? and accepted_at is null`,
-      ),
-  });
-}
+const texts = {
+  standing: sql<[], AssumptionMetTable>`select * from assumption_met where accepted_at is null`,
+  of: sql<[string], AssumptionMetTable>`select * from assumption_met where row = +?`,
+  contradict: sql<[string, string, string, string, string | null]>`
+    insert into assumption_met (row, count, first_at, last_at, evidence, operation_id)
+      values (?, 1, ?, ?, ?, ?)
+      on conflict (row) do update set count = count + 1, last_at = excluded.last_at,
+      first_at = iif(accepted_at is null, first_at, excluded.first_at), evidence = excluded.evidence,
+      operation_id = excluded.operation_id, accepted_at = null, by = null, reason = null`,
+  oneMore: sql<[string], { value: string }>`insert into meta (key, value) values (?, '1')
+    on conflict (key) do update set value = cast(value as integer) + 1 returning value`,
+  incomplete: sql<[string, string], { key: string }>`select key from meta where key >= ? and key < ?`,
+  wholeAgain: sql<[string]>`delete from meta where key = +?`,
+  accept: sql<[string, string, string, string]>`update assumption_met set accepted_at = ?, by = ?, reason = ?
+    where row = +? and accepted_at is null`,
+};
 
 export interface AssumptionMetTable {
   row: string;

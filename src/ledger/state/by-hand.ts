@@ -1,6 +1,6 @@
 import type { Stream } from "../../crm/model.ts";
 import type { Sqlite } from "../database/database.ts";
-import { statements, table } from "../database/statements.ts";
+import { prepared, sql, table } from "../database/statements.ts";
 import type { Writes } from "../../engine/model/resource.ts";
 
 /** Manual work that a person recorded. `unseen` (JSON): parts that no reading showed, of the form with `body_hash`. */
@@ -22,7 +22,7 @@ export class ByHandRows {
   readonly #statements;
 
   constructor(database: Sqlite) {
-    this.#statements = prepareStatements(database);
+    this.#statements = prepared(database, texts);
   }
 
   readonly writes = {
@@ -33,17 +33,11 @@ export class ByHandRows {
   } satisfies Writes;
 }
 
-function prepareStatements(database: Sqlite) {
-  return statements.onUse({
-    end: () =>
-      database.prepare(
-        "update by_hand set ended_at = ? where stream = +? and namespace = +? and id = +? and ended_at is null",
-      ),
-    begin: () =>
-      database.prepare(
-        `insert into by_hand (namespace, id, stream, body_hash, at, by, reason, unseen) values (?, ?, ?, ?, ?, ?, ?, ?)
-       on conflict (stream, namespace, id, at) do update set ended_at = null, body_hash = excluded.body_hash,
-         by = excluded.by, reason = excluded.reason, unseen = excluded.unseen`,
-      ),
-  });
-}
+const texts = {
+  end: sql`update by_hand set ended_at = ? where stream = +? and namespace = +? and id = +?
+    and ended_at is null`,
+  begin: sql`insert into by_hand (namespace, id, stream, body_hash, at, by, reason, unseen)
+    values (?, ?, ?, ?, ?, ?, ?, ?)
+    on conflict (stream, namespace, id, at) do update set ended_at = null, body_hash = excluded.body_hash,
+      by = excluded.by, reason = excluded.reason, unseen = excluded.unseen`,
+};

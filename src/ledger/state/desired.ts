@@ -4,7 +4,7 @@ import type { Desired, DesiredOrder, DesiredStaff } from "../../engine/model/des
 import type { PrivateMarker } from "../../engine/model/references.ts";
 import type { CustomerInput } from "../../engine/plan/input.ts";
 import type { Sqlite } from "../database/database.ts";
-import { statements } from "../database/statements.ts";
+import { prepared, sql } from "../database/statements.ts";
 import { stored } from "../database/damage.ts";
 import { withMarkers } from "../private/private.ts";
 import type { Row } from "../tables.ts";
@@ -25,7 +25,7 @@ export class DesiredRows {
   readonly #statements;
 
   constructor(database: Sqlite) {
-    this.#statements = prepareStatements(database);
+    this.#statements = prepared(database, texts);
   }
 
   /** Records by stream and key. Without placed orders that are unchanged. */
@@ -110,7 +110,8 @@ function marked<Body>(
 const configured = `(not exists (select 1 from source_stream)
   or exists (select 1 from source_stream s where s.source = q.source and s.stream = q.stream))`;
 
-const columns = `r.stream, r.namespace, r.id, r.version, r.body_hash, r.state, r.pending, r.flips, r.missed, v.body, v.from_at`;
+const columns = `r.stream, r.namespace, r.id, r.version, r.body_hash, r.state, r.pending, r.flips, r.missed, v.body,
+  v.from_at`;
 const withForm = `record r
   join record_version v on v.stream = r.stream and v.namespace = r.namespace and v.id = r.id
     and v.version = r.version`;
@@ -122,85 +123,58 @@ const takersOfCustomer = `${record} and +r.stream = 'orders' and r.pending = 0 a
     where json_extract(i.value, '$.transferredFrom') is not null or json_extract(i.value, '$.continues') is not null)
   order by r.namespace, r.id`;
 
-function prepareStatements(database: Sqlite) {
-  return statements.onUse({
-    desired: () =>
-      database.prepare<[string, string], DesiredRow>(
-        `${record} and (r.stream <> 'orders' or r.pending = 1) order by r.stream, r.namespace, r.id`,
-      ),
-    takers: () => database.prepare<[string, string], DesiredRow>(takersOfCustomer),
-    order: () =>
-      database.prepare<[string, string], DesiredRow & Row<"record", "customer_namespace" | "customer_id">>(
-        `select ${columns}, r.customer_namespace, r.customer_id from ${withForm}
-         where r.stream = 'orders' and r.namespace = +? and r.id = +?`,
-      ),
-    customer: () =>
-      database.prepare<[string, string], DesiredRow>(
-        `select ${columns} from ${withForm} where r.stream = 'customers' and r.namespace = +? and r.id = +?`,
-      ),
-    noEnterprise: () =>
-      database.prepare<[RecordKey], { code: string }>(
-        `select 'enterprise.unlinked' as code from unlinked
-         where namespace = +@namespace and customer_id = +@id and ended_at is null
-       union all
-       select coalesce(deferred_code, 'not looked for yet') from record r
-         where stream = 'customers' and namespace = +@namespace and id = +@id
-         and not exists (select 1 from link l where l.namespace = r.namespace and l.customer_id = r.id
-           and l.to_at is null)
-       limit 1`,
-      ),
-    orderVersion: () =>
-      database.prepare<[string, string, number], Row<"record_version", "body">>(
-        "select body from record_version where stream = 'orders' and namespace = +? and id = +? and version = +?",
-      ),
-    customerOf: () =>
-      database.prepare<[RecordKey], RecordKey>(
-        `select customer_namespace as namespace, customer_id as id from placed_order
-         where namespace = +@namespace and order_id = +@id and to_at is null
-       union all
-       select customer_namespace, customer_id from record
-         where stream = 'orders' and namespace = +@namespace and id = +@id limit 1`,
-      ),
-    forms: () =>
-      database.prepare<[string, string, string], Row<"record_version", "version" | "body">>(
-        `select version, body from record_version where stream = +? and namespace = +? and id = +? order by version desc`,
-      ),
-    accountName: () =>
-      database.prepare<[string, string, string], Row<"record_version", "version" | "body">>(
-        `select version, body from record_version where stream = 'staff' and namespace = +? and id = +?
-         and json_extract(body, '$.userName.commitment') = ? order by version desc limit 1`,
-      ),
-    customerInQuarantine: () =>
-      database.prepare<[string, string], Row<"quarantine", "id">>(
-        `select id from quarantine where stream = 'customers' and namespace = +? and record_id = +?
-          and state <> 'resolved' limit 1`,
-      ),
-    // Rows of this customer, and rows of records that belonged to it in their last good form.
-    quarantined: () =>
-      database.prepare<[{ namespace: string; id: string }], { count: number }>(
-        `select count(*) as count from (
-         select q.id from quarantine q where q.customer_namespace = +@namespace and q.customer_id = +@id
-           and q.state <> 'resolved'
-           and ${configured}
-         union
-         select q.id from record r join quarantine q on q.stream = r.stream and q.namespace = r.namespace
-           and q.record_id = r.id
-         where r.customer_namespace = +@namespace and r.customer_id = +@id and r.state = 'quarantined'
-           and q.state <> 'resolved'
-           and ${configured})`,
-      ),
-    // A source of this customer's staff, or of people with assets here, with a quarantined row of unknown customer.
-    stray: () =>
-      database.prepare<[{ namespace: string; id: string }], { source: string; row: string }>(
-        `select own.source, q.id as row from (
-         select source from record where customer_namespace = +@namespace and customer_id = +@id and +stream = 'staff'
-         union
-         select r.source from assignment a join record r on r.stream = 'staff' and r.namespace = a.namespace
-           and r.id = a.staff_id
-         where a.customer_namespace = +@namespace and a.customer_id = +@id and a.to_at is null) own
-       join quarantine q on q.source = own.source and q.stream = 'staff' and q.customer_id is null
-         and q.state <> 'resolved' and ${configured}
-       limit 1`,
-      ),
-  });
-}
+const texts = {
+  desired: sql<[string, string], DesiredRow>`
+    ${record} and (r.stream <> 'orders' or r.pending = 1) order by r.stream, r.namespace, r.id`,
+  takers: sql<[string, string], DesiredRow>`${takersOfCustomer}`,
+  order: sql<[string, string], DesiredRow & Row<"record", "customer_namespace" | "customer_id">>`
+    select ${columns}, r.customer_namespace, r.customer_id from ${withForm}
+      where r.stream = 'orders' and r.namespace = +? and r.id = +?`,
+  customer: sql<[string, string], DesiredRow>`
+    select ${columns} from ${withForm} where r.stream = 'customers' and r.namespace = +? and r.id = +?`,
+  noEnterprise: sql<[RecordKey], { code: string }>`select 'enterprise.unlinked' as code from unlinked
+      where namespace = +@namespace and customer_id = +@id and ended_at is null
+    union all
+    select coalesce(deferred_code, 'not looked for yet') from record r
+      where stream = 'customers' and namespace = +@namespace and id = +@id
+      and not exists (select 1 from link l where l.namespace = r.namespace and l.customer_id = r.id
+        and l.to_at is null)
+    limit 1`,
+  orderVersion: sql<[string, string, number], Row<"record_version", "body">>`
+    select body from record_version where stream = 'orders' and namespace = +? and id = +?
+      and version = +?`,
+  customerOf: sql<[RecordKey], RecordKey>`select customer_namespace as namespace, customer_id as id from placed_order
+      where namespace = +@namespace and order_id = +@id and to_at is null
+    union all
+    select customer_namespace, customer_id from record
+      where stream = 'orders' and namespace = +@namespace and id = +@id limit 1`,
+  forms: sql<[string, string, string], Row<"record_version", "version" | "body">>`
+    select version, body from record_version where stream = +? and namespace = +? and id = +? order by version desc`,
+  accountName: sql<[string, string, string], Row<"record_version", "version" | "body">>`
+    select version, body from record_version where stream = 'staff' and namespace = +? and id = +?
+      and json_extract(body, '$.userName.commitment') = ? order by version desc limit 1`,
+  customerInQuarantine: sql<[string, string], Row<"quarantine", "id">>`
+    select id from quarantine where stream = 'customers' and namespace = +? and record_id = +?
+      and state <> 'resolved' limit 1`,
+  // Rows of this customer, and rows of records that belonged to it in their last good form.
+  quarantined: sql<[{ namespace: string; id: string }], { count: number }>`select count(*) as count from (
+    select q.id from quarantine q where q.customer_namespace = +@namespace and q.customer_id = +@id
+      and q.state <> 'resolved'
+      and ${configured}
+    union
+    select q.id from record r join quarantine q on q.stream = r.stream and q.namespace = r.namespace
+      and q.record_id = r.id
+    where r.customer_namespace = +@namespace and r.customer_id = +@id and r.state = 'quarantined'
+      and q.state <> 'resolved'
+      and ${configured})`,
+  // A source of this customer's staff, or of people with assets here, with a quarantined row of unknown customer.
+  stray: sql<[{ namespace: string; id: string }], { source: string; row: string }>`select own.source, q.id as row from (
+      select source from record where customer_namespace = +@namespace and customer_id = +@id and +stream = 'staff'
+      union
+      select r.source from assignment a join record r on r.stream = 'staff' and r.namespace = a.namespace
+        and r.id = a.staff_id
+      where a.customer_namespace = +@namespace and a.customer_id = +@id and a.to_at is null) own
+    join quarantine q on q.source = own.source and q.stream = 'staff' and q.customer_id is null
+      and q.state <> 'resolved' and ${configured}
+    limit 1`,
+};

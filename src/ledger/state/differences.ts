@@ -7,7 +7,7 @@ import {
   subjectOf,
 } from "../../report/reconciliation/case.ts";
 import type { Sqlite } from "../database/database.ts";
-import { statements, table } from "../database/statements.ts";
+import { prepared, sql, table } from "../database/statements.ts";
 
 /** A difference between platform and ledger. It ends when a complete reading no longer shows it. */
 interface DifferenceTable {
@@ -102,37 +102,25 @@ export class DifferenceRows {
 
 function prepareStatements(database: Sqlite) {
   const one = "namespace = +? and customer_id = +? and level = +? and subject = +? and class = +?";
-  return statements.onUse({
-    again: () =>
-      database.prepare(`update difference set detail = ? where ${one} and ended_at is null and first_seen >= ?`),
-    begin: () =>
-      database.prepare(
-        `insert into difference (namespace, customer_id, level, subject, class, first_seen, detail)
-         values (?, ?, ?, ?, ?, ?, ?)
-         on conflict do update set ended_at = null, detail = excluded.detail`,
-      ),
-    seen: () =>
-      database.prepare<[string, string], SeenDifference>(
-        `select level, subject, class, first_seen as firstSeen from difference
-         where namespace = +? and customer_id = +? and ended_at is null`,
-      ),
-    end: () => database.prepare(`update difference set ended_at = ? where ${one} and ended_at is null`),
-    endShown: () =>
-      database.prepare(
-        `update difference set ended_at = @at where namespace = +@namespace and customer_id = +@id and ended_at is null
-         and class = 'extra' and substr(subject, 1, length(@still)) = @still
-         and (subject = @subject or (@whole = 1 and substr(subject, -length(@ofNumber)) = @ofNumber))`,
-      ),
-    counts: () =>
-      database.prepare<[string, string], Omit<DifferenceCount, "twice" | "still"> & { twice: number; still: number }>(
-        `select class, subject like ? as twice, subject like ? as still, count(*) as count, min(first_seen) as since
-         from difference where ended_at is null group by 1, 2, 3 order by 1, 2, 3`,
-      ),
-    first: () =>
-      database.prepare<[string, string, number], StandingDifference>(
-        `select namespace, customer_id as id, level, subject, detail from difference
-         where ended_at is null and (class in ('missing', 'different') or subject like ? or subject like ?)
-         order by namespace, customer_id, level, subject limit ?`,
-      ),
+  return prepared(database, {
+    again: sql`update difference set detail = ? where ${one} and ended_at is null and first_seen >= ?`,
+    begin: sql`insert into difference (namespace, customer_id, level, subject, class, first_seen, detail)
+      values (?, ?, ?, ?, ?, ?, ?)
+      on conflict do update set ended_at = null, detail = excluded.detail`,
+    seen: sql<[string, string], SeenDifference>`
+      select level, subject, class, first_seen as firstSeen from difference
+        where namespace = +? and customer_id = +? and ended_at is null`,
+    end: sql`update difference set ended_at = ? where ${one} and ended_at is null`,
+    endShown: sql`update difference set ended_at = @at where namespace = +@namespace and customer_id = +@id
+      and ended_at is null
+      and class = 'extra' and substr(subject, 1, length(@still)) = @still
+      and (subject = @subject or (@whole = 1 and substr(subject, -length(@ofNumber)) = @ofNumber))`,
+    counts: sql<[string, string], Omit<DifferenceCount, "twice" | "still"> & { twice: number; still: number }>`
+      select class, subject like ? as twice, subject like ? as still, count(*) as count, min(first_seen) as since
+        from difference where ended_at is null group by 1, 2, 3 order by 1, 2, 3`,
+    first: sql<[string, string, number], StandingDifference>`
+      select namespace, customer_id as id, level, subject, detail from difference
+        where ended_at is null and (class in ('missing', 'different') or subject like ? or subject like ?)
+        order by namespace, customer_id, level, subject limit ?`,
   });
 }

@@ -1,7 +1,7 @@
 import type { RecordKey } from "../../crm/model.ts";
 import { handedIn } from "../../engine/model/registry.ts";
 import type { Sqlite } from "../database/database.ts";
-import { statements } from "../database/statements.ts";
+import { prepared, sql } from "../database/statements.ts";
 import { rebuiltKind } from "./observations.ts";
 
 /** Which tables have rows of a customer (1 or 0). Empty ones are not read. */
@@ -39,19 +39,16 @@ function prepareStatements(database: Sqlite) {
     Object.entries(state?.holds ?? {}).map(([name, holds]) => `${holds} as ${name}, `),
   );
   const of = "customer_namespace = +@namespace and customer_id = +@id";
-  return statements.onUse({
-    held: () =>
-      database.prepare<[RecordKey], Held>(
-        `select ${resources.join("")}
-         exists (select 1 from operation where state in ('sending', 'unknown', 'parked') and ${of}) as open,
-         exists (select 1 from operation where state in ('planned', 'held') and ${of}) as waits,
-         exists (select 1 from hold where state in ('asked', 'approved', 'rejected') and ${of}) as held,
-         exists (select 1 from manual_request where ${of}) as asked,
-         exists (select 1 from rejection where ${of}) as rejected,
-         exists (select 1 from quarantine where state <> 'resolved') as quarantined,
-         exists (select 1 from observation where ${of} and kind = '${rebuiltKind}' and to_at is null) as rebuilt,
-         exists (select 1 from unread_customer where namespace = +@namespace and id = +@id and ended_at is null)
-           as unread`,
-      ),
+  return prepared(database, {
+    held: sql<[RecordKey], Held>`select ${resources.join("")}
+      exists (select 1 from operation where state in ('sending', 'unknown', 'parked') and ${of}) as open,
+      exists (select 1 from operation where state in ('planned', 'held') and ${of}) as waits,
+      exists (select 1 from hold where state in ('asked', 'approved', 'rejected') and ${of}) as held,
+      exists (select 1 from manual_request where ${of}) as asked,
+      exists (select 1 from rejection where ${of}) as rejected,
+      exists (select 1 from quarantine where state <> 'resolved') as quarantined,
+      exists (select 1 from observation where ${of} and kind = '${rebuiltKind}' and to_at is null) as rebuilt,
+      exists (select 1 from unread_customer where namespace = +@namespace and id = +@id and ended_at is null)
+        as unread`,
   });
 }

@@ -1,5 +1,5 @@
 import type { Sqlite } from "../database/database.ts";
-import { statements, table } from "../database/statements.ts";
+import { prepared, sql, table } from "../database/statements.ts";
 import type { Writes } from "../../engine/model/resource.ts";
 
 /** A licence type that the platform showed: for an asset (A43), or for a product of a removed observation. */
@@ -15,7 +15,7 @@ export class LicenceTypeRows {
   readonly #statements;
 
   constructor(database: Sqlite) {
-    this.#statements = prepareStatements(database);
+    this.#statements = prepared(database, texts);
   }
 
   isShown(type: string): boolean {
@@ -29,16 +29,9 @@ export class LicenceTypeRows {
   } satisfies Writes;
 }
 
-function prepareStatements(database: Sqlite) {
-  return statements.onUse({
-    shown: () =>
-      database.prepare<[string], Pick<ShownLicenceTypeTable, "shown_at">>(
-        "select shown_at from shown_licence_type where shown_by = 'asset' and license_type = +?",
-      ),
-    keep: () =>
-      database.prepare(
-        `insert into shown_licence_type (license_type, shown_by, shown_at) values (?, 'asset', ?)
-          on conflict do nothing`,
-      ),
-  });
-}
+const texts = {
+  shown: sql<[string], Pick<ShownLicenceTypeTable, "shown_at">>`
+    select shown_at from shown_licence_type where shown_by = 'asset' and license_type = +?`,
+  keep: sql`insert into shown_licence_type (license_type, shown_by, shown_at) values (?, 'asset', ?)
+    on conflict do nothing`,
+};

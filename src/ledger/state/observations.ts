@@ -3,7 +3,7 @@ import type { RecordKey } from "../../crm/model.ts";
 import type { ProductInstance } from "../../contract/asset-contents.ts";
 import { stored } from "../database/damage.ts";
 import type { Sqlite } from "../database/database.ts";
-import { statements, table } from "../database/statements.ts";
+import { prepared, sql, table } from "../database/statements.ts";
 import type { Writes } from "../../engine/model/resource.ts";
 
 /** The fields that distinguish forms of a product in M7. */
@@ -85,7 +85,7 @@ export class ObservationRows {
   readonly #statements;
 
   constructor(database: Sqlite) {
-    this.#statements = prepareStatements(database);
+    this.#statements = prepared(database, texts);
   }
 
   shownOrder(customer: RecordKey, channelOrderId: string): ShownOrder | undefined {
@@ -176,70 +176,38 @@ const elsewhere = `select customer_namespace as namespace, customer_id as id, su
   from observation indexed by observation_of_order
   where kind = '${shownOrderKind}' and to_at is null and not (customer_namespace = @namespace and customer_id = @id)`;
 
-function prepareStatements(database: Sqlite) {
-  return statements.onUse({
-    anyOrder: () =>
-      database.prepare(
-        `select 1 from observation indexed by observation_of_order where kind = '${shownOrderKind}'
-          and to_at is null and subject >= '' limit 1`,
-      ),
-    elsewhere: () =>
-      database.prepare<
-        [{ namespace: string; id: string; number: string; beginning: string; end: string }],
-        RecordKey & { number: string }
-      >(
-        `${elsewhere} and subject = @number union ${elsewhere} and subject between @beginning and @end
-          order by 1, 2, 3`,
-      ),
-    shownOrder: () =>
-      database.prepare<[string, string, string, string], Pick<ObservationTable, "body">>(
-        `select body from observation where customer_namespace = +? and customer_id = +? and kind = +? and subject = +?
-          and to_at is null`,
-      ),
-    seenAgain: () =>
-      database.prepare(
-        `update observation set seen_at = ? where customer_namespace = +? and customer_id = +? and kind = +?
-       and subject = +? and to_at is null
-       and body_hash = +?`,
-      ),
-    standing: () =>
-      database.prepare<[string, string, string], Pick<ObservationTable, "kind" | "subject">>(
-        `select kind, subject from observation where customer_namespace = +? and customer_id = +?
-       and kind in (select value from json_each(?)) and to_at is null`,
-      ),
-    shownAgain: () =>
-      database.prepare(
-        `update observation_read set seen_at = ?, shown_at = ?
-          where customer_namespace = +? and customer_id = +? and complete = 1 and shown_hash = +?`,
-      ),
-    forgetShown: () =>
-      database.prepare(
-        `update observation_read set shown_hash = null
-          where customer_namespace = +? and customer_id = +? and shown_hash is not null`,
-      ),
-    end: () =>
-      database.prepare(
-        `update observation set to_at = ? where customer_namespace = +? and customer_id = +? and kind = +?
-          and subject = +? and to_at is null`,
-      ),
-    begin: () =>
-      database.prepare(
-        `insert into observation (customer_namespace, customer_id, kind, subject, from_at, seen_at, body, body_hash)
-       values (?, ?, ?, ?, ?, ?, ?, ?)
-       on conflict do update set to_at = null, seen_at = excluded.seen_at, body = excluded.body,
-       body_hash = excluded.body_hash`,
-      ),
-    shown: () =>
-      database.prepare(
-        `insert into observation_read (customer_namespace, customer_id, seen_at, complete, shown_at, shown_hash)
-          values (?, ?, ?, 1, ?, ?)
-       on conflict (customer_namespace, customer_id) do update set seen_at = excluded.seen_at, complete = 1,
-         shown_at = excluded.shown_at, shown_hash = excluded.shown_hash`,
-      ),
-    failed: () =>
-      database.prepare(
-        `insert into observation_read (customer_namespace, customer_id, seen_at, complete) values (?, ?, ?, 0)
-       on conflict (customer_namespace, customer_id) do update set seen_at = excluded.seen_at, complete = 0`,
-      ),
-  });
-}
+const texts = {
+  anyOrder: sql`select 1 from observation indexed by observation_of_order where kind = '${shownOrderKind}'
+    and to_at is null and subject >= '' limit 1`,
+  elsewhere: sql<
+    [{ namespace: string; id: string; number: string; beginning: string; end: string }],
+    RecordKey & { number: string }
+  >`
+    ${elsewhere} and subject = @number union ${elsewhere} and subject between @beginning and @end
+      order by 1, 2, 3`,
+  shownOrder: sql<[string, string, string, string], Pick<ObservationTable, "body">>`
+    select body from observation where customer_namespace = +? and customer_id = +? and kind = +? and subject = +?
+      and to_at is null`,
+  seenAgain: sql`update observation set seen_at = ? where customer_namespace = +? and customer_id = +? and kind = +?
+    and subject = +? and to_at is null
+    and body_hash = +?`,
+  standing: sql<[string, string, string], Pick<ObservationTable, "kind" | "subject">>`
+    select kind, subject from observation where customer_namespace = +? and customer_id = +?
+      and kind in (select value from json_each(?)) and to_at is null`,
+  shownAgain: sql`update observation_read set seen_at = ?, shown_at = ?
+    where customer_namespace = +? and customer_id = +? and complete = 1 and shown_hash = +?`,
+  forgetShown: sql`update observation_read set shown_hash = null
+    where customer_namespace = +? and customer_id = +? and shown_hash is not null`,
+  end: sql`update observation set to_at = ? where customer_namespace = +? and customer_id = +? and kind = +?
+    and subject = +? and to_at is null`,
+  begin: sql`insert into observation (customer_namespace, customer_id, kind, subject, from_at, seen_at, body, body_hash)
+    values (?, ?, ?, ?, ?, ?, ?, ?)
+    on conflict do update set to_at = null, seen_at = excluded.seen_at, body = excluded.body,
+    body_hash = excluded.body_hash`,
+  shown: sql`insert into observation_read (customer_namespace, customer_id, seen_at, complete, shown_at, shown_hash)
+       values (?, ?, ?, 1, ?, ?)
+    on conflict (customer_namespace, customer_id) do update set seen_at = excluded.seen_at, complete = 1,
+      shown_at = excluded.shown_at, shown_hash = excluded.shown_hash`,
+  failed: sql`insert into observation_read (customer_namespace, customer_id, seen_at, complete) values (?, ?, ?, 0)
+    on conflict (customer_namespace, customer_id) do update set seen_at = excluded.seen_at, complete = 0`,
+};

@@ -15,7 +15,7 @@ import {
 import type { KnownRequests } from "../../engine/model/state-parts.ts";
 import { unreadableRow } from "../database/damage.ts";
 import type { Sqlite } from "../database/database.ts";
-import { statements, table } from "../database/statements.ts";
+import { prepared, sql, table } from "../database/statements.ts";
 import { WorkTables } from "../records/work.ts";
 import type { Writes } from "../../engine/model/resource.ts";
 
@@ -86,7 +86,7 @@ export class RequestRows {
 
   constructor(database: Sqlite) {
     this.#work = new WorkTables(database);
-    this.#statements = prepareStatements(database);
+    this.#statements = prepared(database, texts);
   }
 
   of({ namespace, id }: RecordKey): ManualRequest[] {
@@ -151,69 +151,39 @@ export class RequestRows {
   }
 }
 
-function prepareStatements(database: Sqlite) {
-  return statements.onUse({
-    ...endings(database),
-    of: () =>
-      database.prepare<[string, string], RequestRow>(
-        `select ${requestColumns.join(", ")} from manual_request
-         where to_at is null and customer_namespace = +? and customer_id = +? order by of, about`,
-      ),
-    crmAsked: () =>
-      database.prepare<[RecordKey & { theCrm: string }], RequestRow & Pick<ManualRequestTable, "gone_at">>(
-        `select ${requestColumns.join(", ")}, gone_at from manual_request asked
-         where customer_namespace = +@namespace and customer_id = +@id and asked_by = @theCrm and not exists (
-           select 1 from manual_request later where later.of = asked.of and later.about = asked.about
-           and (later.gone_at is null, later.from_at) > (asked.gone_at is null, asked.from_at)
-           and later.asked_by = @theCrm
-           and later.customer_namespace = asked.customer_namespace and later.customer_id = asked.customer_id)
-         order by of, about`,
-      ),
-    live: () =>
-      database.prepare<[string, string], RequestRow & Pick<ManualRequestTable, "customer_namespace" | "customer_id">>(
-        `select ${requestColumns.join(", ")}, customer_namespace, customer_id from manual_request
-         where of = +? and about = +? and to_at is null`,
-      ),
-    elsewhere: () =>
-      database.prepare<[string, string, string, string], RecordKey>(
-        `select distinct customer_namespace as namespace, customer_id as id from manual_request
-         where of = +? and about = +? and not (customer_namespace = +? and customer_id = +?)`,
-      ),
-    stands: () =>
-      database.prepare<[string, string, string], { found: 1 }>(
-        "select 1 as found from manual_request where of = +? and about = +? and from_at = +? and to_at is null",
-      ),
-    make: () =>
-      database.prepare(
-        `insert into manual_request (of, about, from_at, customer_namespace, customer_id, wanted, details, asked_by,
-           reason, due)
-         values (?, ?, ?, ?, ?, ?, ?, ?, ?, 1)
-         on conflict (of, about, from_at) do update
-           set to_at = null, customer_namespace = excluded.customer_namespace,
-           customer_id = excluded.customer_id, wanted = excluded.wanted, details = excluded.details,
-           asked_by = excluded.asked_by, reason = excluded.reason, answer = null, answered_at = null,
-           operation_id = null, due = 1, gone_at = null`,
-      ),
-    answer: () =>
-      database.prepare(
-        `update manual_request set answer = @answer, answered_at = @at, operation_id = @operationId, due = @due
-         where of = @of and about = @about and wanted = @wanted and to_at is null`,
-      ),
-  });
-}
-
-function endings(database: Sqlite) {
-  return {
-    end: () =>
-      database.prepare("update manual_request set to_at = ?, due = 0 where of = ? and about = ? and to_at is null"),
-    gone: () =>
-      database.prepare(
-        "update manual_request set gone_at = ? where of = +? and about = +? and asked_by = ? and gone_at is null",
-      ),
-    withdraw: () =>
-      database.prepare(
-        `update manual_request set to_at = ?, due = 0
-         where of = ? and about = ? and customer_namespace = ? and customer_id = ? and to_at is null`,
-      ),
-  };
-}
+const texts = {
+  end: sql`update manual_request set to_at = ?, due = 0 where of = ? and about = ? and to_at is null`,
+  gone: sql`update manual_request set gone_at = ? where of = +? and about = +? and asked_by = ?
+    and gone_at is null`,
+  withdraw: sql`update manual_request set to_at = ?, due = 0
+    where of = ? and about = ? and customer_namespace = ? and customer_id = ? and to_at is null`,
+  of: sql<[string, string], RequestRow>`select ${requestColumns.join(", ")} from manual_request
+    where to_at is null and customer_namespace = +? and customer_id = +? order by of, about`,
+  crmAsked: sql<[RecordKey & { theCrm: string }], RequestRow & Pick<ManualRequestTable, "gone_at">>`
+    select ${requestColumns.join(", ")}, gone_at from manual_request asked
+      where customer_namespace = +@namespace and customer_id = +@id and asked_by = @theCrm and not exists (
+        select 1 from manual_request later where later.of = asked.of and later.about = asked.about
+        and (later.gone_at is null, later.from_at) > (asked.gone_at is null, asked.from_at)
+        and later.asked_by = @theCrm
+        and later.customer_namespace = asked.customer_namespace and later.customer_id = asked.customer_id)
+      order by of, about`,
+  live: sql<[string, string], RequestRow & Pick<ManualRequestTable, "customer_namespace" | "customer_id">>`
+    select ${requestColumns.join(", ")}, customer_namespace, customer_id from manual_request
+      where of = +? and about = +? and to_at is null`,
+  elsewhere: sql<[string, string, string, string], RecordKey>`
+    select distinct customer_namespace as namespace, customer_id as id from manual_request
+      where of = +? and about = +? and not (customer_namespace = +? and customer_id = +?)`,
+  stands: sql<[string, string, string], { found: 1 }>`
+    select 1 as found from manual_request where of = +? and about = +? and from_at = +?
+      and to_at is null`,
+  make: sql`insert into manual_request (of, about, from_at, customer_namespace, customer_id, wanted, details, asked_by,
+      reason, due)
+    values (?, ?, ?, ?, ?, ?, ?, ?, ?, 1)
+    on conflict (of, about, from_at) do update
+      set to_at = null, customer_namespace = excluded.customer_namespace,
+      customer_id = excluded.customer_id, wanted = excluded.wanted, details = excluded.details,
+      asked_by = excluded.asked_by, reason = excluded.reason, answer = null, answered_at = null,
+      operation_id = null, due = 1, gone_at = null`,
+  answer: sql`update manual_request set answer = @answer, answered_at = @at, operation_id = @operationId, due = @due
+    where of = @of and about = @about and wanted = @wanted and to_at is null`,
+};

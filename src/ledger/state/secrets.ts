@@ -1,5 +1,5 @@
 import type { Sqlite } from "../database/database.ts";
-import { statements } from "../database/statements.ts";
+import { prepared, sql } from "../database/statements.ts";
 import type { Writes } from "../../engine/model/resource.ts";
 
 /** Secrets for payloads. They are wiped when nothing needs them. */
@@ -7,7 +7,7 @@ export class SecretRows {
   readonly #statements;
 
   constructor(database: Sqlite) {
-    this.#statements = prepareStatements(database);
+    this.#statements = prepared(database, texts);
   }
 
   readonly writes = {
@@ -17,11 +17,7 @@ export class SecretRows {
   } satisfies Writes;
 }
 
-function prepareStatements(database: Sqlite) {
-  return statements.onUse({
-    wipe: () =>
-      database.prepare(
-        "update private_value set sealed = null, wiped_at = ? where ref = +? and version <= ? and sealed is not null",
-      ),
-  });
-}
+const texts = {
+  wipe: sql`update private_value set sealed = null, wiped_at = ? where ref = +? and version <= ?
+    and sealed is not null`,
+};

@@ -1,6 +1,6 @@
 import type { RecordKey } from "../../crm/model.ts";
 import type { Sqlite } from "../database/database.ts";
-import { statements, table } from "../database/statements.ts";
+import { column, prepared, sql, table } from "../database/statements.ts";
 import type { Writes } from "../../engine/model/resource.ts";
 
 /** A customer that a rebuild, or a run that found foreign enterprises, could not read. Namespace "" if unknown. */
@@ -29,7 +29,7 @@ export class UnreadCustomerRows {
   readonly #statements;
 
   constructor(database: Sqlite) {
-    this.#statements = prepareStatements(database);
+    this.#statements = prepared(database, texts);
   }
 
   /** Whether the platform has more than this ledger made, as after a rebuild. */
@@ -100,47 +100,26 @@ const firstSeen = `(select min(seen) from (
   select first_seen from quarantine where state <> 'resolved'
     and stream = 'orders' and namespace = +@orderNamespace and record_id = +@order))`;
 
-function prepareStatements(database: Sqlite) {
-  return statements.onUse({
-    anew: () =>
-      database.prepare<[RecordKey]>("select 1 from unread_customer where namespace = +@namespace and id = +@id"),
-    knewBefore: () =>
-      database.prepare<[Pick<OfOrder, "orderNamespace" | "order"> & { mark: string }]>(
-        `select 1 from unread_customer u where u.namespace = '' and u.id = +@mark
-           and (u.ended_at is null or u.all_orders = 1 or u.ended_at >= ${firstSeen})`,
-      ),
-    all: () =>
-      database.prepare<[], RecordKey>(
-        "select namespace, id from unread_customer where ended_at is null and namespace >= '' order by 1, 2",
-      ),
-    inQuarantine: () =>
-      database.prepare<[], RecordKey>(
-        `select distinct namespace, record_id as id from quarantine
-         where stream = 'customers' and state <> 'resolved' and record_id is not null order by 1, 2`,
-      ),
-    unnamed: () =>
-      database
-        .prepare<[], string>(
-          `select distinct stream from quarantine
-           where stream in ('customers', 'orders') and state <> 'resolved' and record_id is null order by 1`,
-        )
-        .pluck(),
-    before: () =>
-      database.prepare<[OfOrder], RecordKey & { why: string; count: number }>(
-        `select u.namespace, u.id, u.why, count(*) over () as count from unread_customer u
-         where u.ended_at is null and u.namespace >= '' and not (u.namespace = @namespace and u.id = @id)
-           and (u.all_orders = 1 or u.since >= ${firstSeen})
-           and not exists (select 1 from link l where l.namespace = u.namespace and l.customer_id = u.id
-             and l.to_at is null and l.origin = 'created')
-         order by 1, 2 limit 1`,
-      ),
-    begin: () =>
-      database.prepare(
-        `insert into unread_customer (namespace, id, since, all_orders, why) values (?, ?, ?, ?, ?)
-         on conflict do update set since = excluded.since, all_orders = excluded.all_orders, why = excluded.why,
-           ended_at = null`,
-      ),
-    end: () =>
-      database.prepare("update unread_customer set ended_at = ? where namespace = +? and id = +? and ended_at is null"),
-  });
-}
+const texts = {
+  anew: sql<[RecordKey]>`select 1 from unread_customer where namespace = +@namespace and id = +@id`,
+  knewBefore: sql<[Pick<OfOrder, "orderNamespace" | "order"> & { mark: string }]>`
+    select 1 from unread_customer u where u.namespace = '' and u.id = +@mark
+      and (u.ended_at is null or u.all_orders = 1 or u.ended_at >= ${firstSeen})`,
+  all: sql<[], RecordKey>`
+    select namespace, id from unread_customer where ended_at is null and namespace >= '' order by 1, 2`,
+  inQuarantine: sql<[], RecordKey>`select distinct namespace, record_id as id from quarantine
+    where stream = 'customers' and state <> 'resolved' and record_id is not null order by 1, 2`,
+  unnamed: column<[], string>`select distinct stream from quarantine
+    where stream in ('customers', 'orders') and state <> 'resolved' and record_id is null order by 1`,
+  before: sql<[OfOrder], RecordKey & { why: string; count: number }>`
+    select u.namespace, u.id, u.why, count(*) over () as count from unread_customer u
+      where u.ended_at is null and u.namespace >= '' and not (u.namespace = @namespace and u.id = @id)
+        and (u.all_orders = 1 or u.since >= ${firstSeen})
+        and not exists (select 1 from link l where l.namespace = u.namespace and l.customer_id = u.id
+          and l.to_at is null and l.origin = 'created')
+      order by 1, 2 limit 1`,
+  begin: sql`insert into unread_customer (namespace, id, since, all_orders, why) values (?, ?, ?, ?, ?)
+    on conflict do update set since = excluded.since, all_orders = excluded.all_orders, why = excluded.why,
+      ended_at = null`,
+  end: sql`update unread_customer set ended_at = ? where namespace = +? and id = +? and ended_at is null`,
+};

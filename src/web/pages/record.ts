@@ -3,7 +3,6 @@ import { html } from "hono/html";
 import { askForPrivate } from "../../requests/private-shown.ts";
 import type { Dashboard } from "../../operate/dashboard.ts";
 import { messageOf, Problem } from "../../base/errors.ts";
-import { formatKey } from "../../crm/keys.ts";
 import { type RecordKey, type Stream, privateFields } from "../../crm/model.ts";
 import type { Inquiry } from "../../inquiry/inquiry.ts";
 import { claimedNumbers, isTold, type ExplainFacts, type FieldFacts } from "../../report/explain.ts";

@@ -45,3 +45,22 @@ it("thins history that ended long ago, and leaves what a promise or a report nee
   expect(thinned).toEqual({ observations: 1, requests: 3, differences: 1, reads: 592 });
   expect(await thin()).toEqual({});
 });
+
+it("thins later what an earlier sweep had to keep", async () => {
+  const { ledger, path } = await openLedger();
+  const database = sqlite(path);
+  const day = (number: number): string => new Date(Date.parse(old) + number * 86_400_000).toISOString();
+  const kept = { rawRecordDays: null, observationDays: null, runDays: 10 };
+
+  for (let week = 0; week < 14; week += 1) {
+    const at = day(week * 7);
+    database.exec(`insert into source_read (source, stream, started_at, finished_at, complete, whole)
+        values ('crm', 'orders', '${at}', '${at}', 1, 1);
+      insert into run (id, job, kind, trigger, started_at, state, header, summary)
+        values ('run-${10 + week}', 'crm', 'sync', 'hand', '${at}', 'done', '{"by":"a","x":1}', '{}')`);
+    await ledger.runs.thinHistory(trustedAt(Date.parse(day(week * 7 + 30))), kept, () => false);
+  }
+  const left = (sql: string): unknown => database.prepare(sql).pluck().get();
+  expect(left("select count(*) from source_read")).toBe(10);
+  expect(left("select count(*) from run where summary is not null")).toBe(1);
+});
