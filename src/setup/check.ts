@@ -104,19 +104,16 @@ function secretFindings({ secrets }: Application): Finding[] {
 function accessFindings({ config, directory, clock }: Application): Finding[] {
   const { tls } = config.serve;
   if (tls === undefined) return [];
-  const bad = certificateProblem(() => readCertificate(tls, directory, clock).warning);
+  let bad: Problem | undefined;
+  try {
+    bad = readCertificate(tls, directory, clock).warning;
+  } catch (error) {
+    bad = problemOf(error);
+  }
   if (bad === undefined) return [];
   const { place, message, cure } = bad;
   const what = place ?? "serve.tls";
   return [{ what, good: false, kind: "setting", detail: message.slice(what.length + 1), cure }];
-}
-
-function certificateProblem(read: () => Problem | undefined): Problem | undefined {
-  try {
-    return read();
-  } catch (error) {
-    return problemOf(error);
-  }
 }
 
 async function serviceFindings(application: Application, signal: AbortSignal): Promise<Finding[]> {
@@ -159,20 +156,10 @@ async function serviceFindings(application: Application, signal: AbortSignal): P
 /** A missing ledger is fine: the first run creates it. */
 async function ledgerFindings(application: Application): Promise<Finding[]> {
   if (!isThere(application.ledgerPath)) return [];
-  const refused = await refusalOf(application);
+  const refused = await application.inquiry().then(() => application.refusal, problemOf);
   if (refused === undefined) return [];
   const { message, cure } = refused;
   return [{ what: "ledger", good: false, kind: "ledger", detail: message, cure }];
-}
-
-async function refusalOf(application: Application): Promise<Problem | undefined> {
-  try {
-    await application.inquiry();
-    return application.refusal;
-  } catch (error) {
-    if (error instanceof Problem) return error;
-    throw error;
-  }
 }
 
 function openMarks(file: string): Finding[] {
