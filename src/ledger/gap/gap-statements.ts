@@ -235,15 +235,8 @@ export class GapStatements {
     );
   }
 
-  bringOrder(order: RecordKey, at: string): void {
-    this.#each(order, null, at);
-  }
-
-  setOrderAside(order: RecordKey, at: string): void {
-    this.#each(order, at, null);
-  }
-
-  #each({ namespace, id }: RecordKey, to: string | null, from: string | null): void {
+  /** Brings an order back (from the instant of the gap to null), or sets it aside again. */
+  changeOrder({ namespace, id }: RecordKey, { from, to }: { from: string | null; to: string | null }): void {
     for (const [table, column] of [
       ["placed_order", "to_at"],
       ["order_step", "forgotten_at"],

@@ -33,7 +33,8 @@ export interface SharedNumber {
 
 /**
  * At one instant, all state of customers ends. Rows that the platform still shows unchanged come back; the rest is read
- * again. History, audit log, runs, books and private values stay.
+ * again. An order or seat that is read again counts in statements from today, as found, and cannot be undone. History,
+ * audit log, runs, books and private values stay.
  */
 export class Gap {
   readonly #context: LedgerContext;
@@ -138,10 +139,10 @@ export class Gap {
   ): Promise<boolean> {
     return (
       (await this.#write((at) => {
-        this.#statements.bringOrder(order, at);
+        this.#statements.changeOrder(order, { from: at, to: null });
         const standing = this.#rows.resources.order.standing(customer, order);
         if (standing === undefined || "lost" in standing || !isSo(standing)) {
-          this.#statements.setOrderAside(order, at);
+          this.#statements.changeOrder(order, { from: null, to: at });
           return false;
         }
         for (const { number, unitStands } of numbers) this.#statements.bringNumber(number, unitStands, at);
