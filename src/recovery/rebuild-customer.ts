@@ -23,7 +23,7 @@ import type { WantedNumbers } from "../resources/order/state/asset-number-rows.t
 import type { BoughtItem, RemovedItem } from "../resources/order/payload.ts";
 import { type OrderBought, agreed } from "../resources/order/state/changes.ts";
 import { adoptedPeople } from "../resources/staff/observe.ts";
-import { earlierUnits, sharedNumbers } from "./restored-customer.ts";
+import { earlierUnits, sharedNumbers, shownOrders } from "./restored-customer.ts";
 
 const mostRounds = 24;
 
@@ -125,7 +125,8 @@ async function rebuiltOrder(
   const renewed = renewedUnits(order, orders, shown, [...(await known()), ...aside]);
   const numbersAside = new Set(aside.map(({ number }) => number));
   const goesOn = renewed.map(({ number }) => number).filter((number) => numbersAside.has(number));
-  await ledger.gap.bringNumbersBack(await sharedNumbers(deps, customer, aside, goesOn));
+  const all = goesOn.length === 0 ? new Map() : await shownOrders(deps, customer);
+  await ledger.gap.bringNumbersBack(sharedNumbers(deps, all, aside, goesOn));
   const { fixed } = await ledger.state.write((rows, at) =>
     rows.order.numbers.fixNumbers(order.key, customer, numbersOf(order, shown, renewed), at),
   );

@@ -27,10 +27,7 @@ import { rebuildCustomer } from "./rebuild-customer.ts";
 import { bringBack } from "./restored-customer.ts";
 import { forgetUnread, isCutOff, lookAtOne, lookedAtAll, noneLookedAt } from "./unread-customers.ts";
 
-interface NotRebuilt {
-  record: string;
-  why: string;
-}
+type NotRebuilt = Record<"record" | "why", string>;
 
 export interface RebuildSummary {
   run: string;
@@ -158,9 +155,9 @@ export async function runRebuild(deps: RunDependencies, request: RebuildRequest)
       customers,
       known: { ...known },
       unreadable,
-      lost: lost.map(plain),
-      assumed: assumed.map(plain),
-      left: left.map(plain),
+      lost,
+      assumed,
+      left,
       ...(gap === undefined ? {} : { gap: { ...gap } }),
     },
   });
@@ -235,10 +232,6 @@ async function bringOneBack(
   } catch (error) {
     if (deps.ledger.broken !== undefined || signal?.aborted === true) throw error;
   }
-}
-
-function plain({ record, why }: NotRebuilt): { record: string; why: string } {
-  return { record, why };
 }
 
 function emptySummary({ run, sources }: Pick<RebuildSummary, "run" | "sources">): RebuildSummary {

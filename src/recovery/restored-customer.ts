@@ -31,9 +31,9 @@ export async function bringBack(
   const { link } = await ledger.state.known(customer);
   const back: BroughtBack = { orders: 0, assumed: [] };
   if (link === undefined) return back;
-  const numbers = await ledger.state.shownNumbers(customer);
+  const all = await shownOrders(deps, customer);
   const aside = await ledger.gap.numbersAside(customer);
-  for (const { order, channelOrderId, agrees } of (await ledger.gap.setAside(customer)).orders) {
+  for (const { order, channelOrderId, agrees } of await ledger.gap.ordersAside(customer)) {
     const named = { order, channelOrderId };
     const nOf = amendmentsOf(settings, named);
     const isOfOrder = (number: string): boolean => number === channelOrderId || nOf(number) !== undefined;
@@ -42,25 +42,30 @@ export async function bringBack(
       beginning: beginningOf(settings, named),
     });
     if (elsewhere.some(({ number }) => isOfOrder(number))) continue;
-    const shown = new Map<string, ShownOrder>();
-    for (const number of numbers.filter(isOfOrder)) {
-      const own = await ledger.state.shownOrder(customer, number);
-      if (own !== undefined) shown.set(number, own);
-    }
+    const shown = new Map([...all].filter(([number]) => isOfOrder(number)));
     const continuing = aside.filter(
       ({ namespace, orderId: id, continues }) => continues !== undefined && isSameKey({ namespace, id }, order),
     );
     const goesOn = continuing.map(({ number }) => number);
-    const shared = await sharedNumbers(deps, customer, aside, goesOn);
-    if (await ledger.gap.bringOrderBack(customer, order, (standing) => standsAsShown(standing, shown), shared))
-      back.orders += 1;
-    else if (shown.size === 0 && agrees && (await bringHiddenBack(deps, customer, order, shared))) {
-      back.orders += 1;
+    const shared = sharedNumbers(deps, all, aside, goesOn);
+    const types = new Set<string>();
+    const isShownSo = ({ units }: OrderStanding): boolean => {
+      for (const { licenseType, products } of units) if (products.length > 0) types.add(licenseType);
+      return standsAsShown(units, shown);
+    };
+    const isBack = await ledger.gap.bringOrderBack(customer, order, isShownSo, shared);
+    const isHidden =
+      !isBack &&
+      shown.size === 0 &&
+      agrees &&
+      (await ifNotShown.restore(types, async (type) => await isShown(deps, type))) &&
+      (await ledger.gap.bringOrderBack(customer, order, () => true, shared));
+    if (isBack || isHidden) back.orders += 1;
+    if (isHidden)
       back.assumed.push({
         record: `order:${formatKey(order)}`,
         why: "no reading shows its licence types (A43): it counts as the backup has it, which is as the CRM has it now",
       });
-    }
   }
   const { enterpriseGlobalId } = link;
   const snapshot = reader.of(customer, signal);
@@ -74,22 +79,17 @@ export async function bringBack(
   return back;
 }
 
-async function bringHiddenBack(
-  deps: Dependencies,
-  customer: RecordKey,
-  order: RecordKey,
-  shared: readonly SharedNumber[],
-): Promise<boolean> {
-  const types = new Set<string>();
-  await deps.ledger.gap.bringOrderBack(customer, order, ({ units }) => {
-    for (const { licenseType, products } of units) if (products.length > 0) types.add(licenseType);
-    return false;
-  });
-  if (!(await ifNotShown.restore(types, async (type) => await isShown(deps, type)))) return false;
-  return await deps.ledger.gap.bringOrderBack(customer, order, () => true, shared);
+/** By channel order number. */
+export async function shownOrders({ ledger }: Dependencies, customer: RecordKey): Promise<Map<string, ShownOrder>> {
+  const all = new Map<string, ShownOrder>();
+  for (const number of await ledger.state.shownNumbers(customer)) {
+    const shown = await ledger.state.shownOrder(customer, number);
+    if (shown !== undefined) all.set(number, shown);
+  }
+  return all;
 }
 
-function standsAsShown({ units }: OrderStanding, shown: ReadonlyMap<string, ShownOrder>): boolean {
+function standsAsShown(units: OrderStanding["units"], shown: ReadonlyMap<string, ShownOrder>): boolean {
   const stands = new Set<string>();
   for (const unit of units) {
     if (unit.products.length > 0 && unit.number === undefined) return false;
@@ -106,28 +106,25 @@ function standsAsShown({ units }: OrderStanding, shown: ReadonlyMap<string, Show
 type Asset = OrderWithTree["tree"]["assets"][number];
 
 /** `unitStands`: M7 also shows the earlier unit's order under the number. */
-export async function sharedNumbers(
-  { ledger, settings }: Dependencies,
-  customer: RecordKey,
+export function sharedNumbers(
+  { settings }: Dependencies,
+  all: ReadonlyMap<string, ShownOrder>,
   aside: readonly NumberAside[],
   wanted: readonly string[],
-): Promise<SharedNumber[]> {
-  const shared: SharedNumber[] = [];
-  for (const number of new Set(wanted)) {
-    let unitStands = false;
-    for (const item of aside) {
-      if (item.number !== number || item.continues !== undefined) continue;
+): SharedNumber[] {
+  return [...new Set(wanted)].map((number) => {
+    const unitStands = aside.some((item) => {
+      if (item.number !== number || item.continues !== undefined) return false;
       const { namespace, orderId: id, channelOrderId } = item;
       const nOf = amendmentsOf(settings, { order: { namespace, id }, channelOrderId });
-      for (const shownUnder of await ledger.state.shownNumbers(customer)) {
-        if (shownUnder !== channelOrderId && nOf(shownUnder) === undefined) continue;
-        const shown = await ledger.state.shownOrder(customer, shownUnder);
-        unitStands ||= [...(shown?.products.values() ?? [])].some((numbers) => numbers.includes(number));
-      }
-    }
-    shared.push({ number, unitStands });
-  }
-  return shared;
+      return [...all].some(
+        ([under, { products }]) =>
+          (under === channelOrderId || nOf(under) !== undefined) &&
+          [...products.values()].some((numbers) => numbers.includes(number)),
+      );
+    });
+    return { number, unitStands };
+  });
 }
 
 /** By the CRM's `continues` and the `known` units, nearest first. Undefined: no such unit had the number. */

@@ -163,11 +163,11 @@ function exitCodeOf({ requests, open }: RequestResult, names: Asking["names"], s
 
 export async function requireCustomer(ledger: Ledger, customer: RecordKey): Promise<void> {
   if (await ledger.records.has("customers", customer)) return;
-  throw refused(
-    "record.unknown",
-    `no source has given a customer ${formatKey(customer)}`,
-    "check the id, and the namespace before the slash",
-  );
+  throw unknown(`a customer ${formatKey(customer)}`);
+}
+
+export function unknown(what: string): Problem {
+  return refused("record.unknown", `no source has given ${what}`, "check the id, and the namespace before the slash");
 }
 
 export async function requireReachable(ledger: Ledger, customer: RecordKey): Promise<void> {

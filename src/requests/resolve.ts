@@ -16,7 +16,7 @@ import type { OrderStanding } from "../resources/order/model.ts";
 import { readBackOrder, ShownContents } from "../resources/order/read-back.ts";
 import { Limits } from "../resources/order/terms.ts";
 import { readBackStaff } from "../resources/staff/observe.ts";
-import { refused } from "./requests.ts";
+import { refused, unknown } from "./requests.ts";
 
 export interface RecordSubject {
   stream: Stream;
@@ -98,12 +98,7 @@ async function takenBy(
 
 async function requireResolvable(ledger: Ledger, { stream, key }: RecordSubject, subject: string): Promise<RecordKey> {
   const owner = await ledger.records.ownerOf(stream, key);
-  if (owner === undefined)
-    throw refused(
-      "record.unknown",
-      `no source has given ${subject}`,
-      "check the id, and the namespace before the slash",
-    );
+  if (owner === undefined) throw unknown(subject);
   if (owner.state === "quarantined") {
     throw refused(
       "resolve.quarantined",
@@ -160,7 +155,7 @@ function requireWork(loaded: LoadedCustomer, of: RecordSubject, subject: string)
     orders: loaded.orders.find(isSame),
     staff: loaded.staff.find(isSame),
   }[of.stream];
-  if (record === undefined) throw refused("record.unknown", `no source has given ${subject}`, "check the id");
+  if (record === undefined) throw unknown(subject);
   if (known.unlinked !== undefined || (of.stream !== "customers" && known.link === undefined)) {
     throw refused(
       "resolve.no-enterprise",

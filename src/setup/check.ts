@@ -84,18 +84,16 @@ function secretFindings({ secrets }: Application): Finding[] {
 function accessFindings({ config, directory, clock }: Application): Finding[] {
   const { tls } = config.serve;
   if (tls === undefined) return [];
-  const problem = certificateProblem(() => readCertificate(tls, directory, clock).warning);
-  if (problem === undefined) return [];
-  const { place: what = "serve.tls", message, cure } = problem;
-  return [bad("setting", what, message.slice(what.length + 1), cure)];
-}
-
-function certificateProblem(read: () => Problem | undefined): Problem | undefined {
+  let problem: Problem | undefined;
   try {
-    return read();
+    problem = readCertificate(tls, directory, clock).warning;
   } catch (error) {
-    return problemOf(error);
+    problem = problemOf(error);
   }
+  if (problem === undefined) return [];
+  const { place, message, cure } = problem;
+  const what = place ?? "serve.tls";
+  return [bad("setting", what, message.slice(what.length + 1), cure)];
 }
 
 async function serviceFindings(application: Application, signal: AbortSignal): Promise<Finding[]> {
@@ -132,17 +130,8 @@ async function serviceFindings(application: Application, signal: AbortSignal): P
 /** A missing ledger is fine: the first run creates it. */
 async function ledgerFindings(application: Application): Promise<Finding[]> {
   if (!isThere(application.ledgerPath)) return [];
-  const refused = await refusalOf(application);
+  const refused = await application.inquiry().then(() => application.refusal, problemOf);
   return refused === undefined ? [] : [bad("ledger", "ledger", refused.message, refused.cure)];
-}
-
-async function refusalOf(application: Application): Promise<Problem | undefined> {
-  try {
-    await application.inquiry();
-    return application.refusal;
-  } catch (error) {
-    return problemOf(error);
-  }
 }
 
 function openMarks(file: string): Finding[] {

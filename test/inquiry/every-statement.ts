@@ -160,11 +160,11 @@ export async function everyStatement(): Promise<string[]> {
   const place = { enterpriseGlobalId: "e", members: ["m"], holders: [{ assetNumber: "n", memberGlobalId: "m" }] };
   const nobody = { namespace: "crm", id: "c1" };
   await ledger.gap.begin("b");
-  await ledger.gap.setAside(nobody);
+  await ledger.gap.ordersAside(nobody);
   await ledger.gap.wasPlaced(nobody);
   await ledger.gap.numbersAside(nobody);
   await ledger.gap.bringNumbersBack([false, true].map((unitStands) => ({ number: "n", unitStands })));
-  await ledger.gap.bringOrderBack(nobody, nobody, () => false);
+  await ledger.gap.bringOrderBack(nobody, nobody, () => false, []);
   await ledger.gap.bringPeopleBack(nobody, place);
   await ledger.gap.close("b", {});
   const copy = join(newFolder(), "backup.db");

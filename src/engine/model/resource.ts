@@ -125,14 +125,6 @@ export interface StateRows {
   /** Without a customer: of all customers. Undefined: the resource has no such things. */
   readonly count?: (thing: TakenThing, customer: RecordKey | undefined) => number | undefined;
   readonly lastChange?: (id: string) => LastGiven | undefined;
-  /** After a restore nothing is certain: ends every row and returns their count. */
-  readonly endAll?: (at: string) => number;
-  readonly bringBack?: (customer: RecordKey, shown: readonly HeldAsset[], at: string) => void;
-}
-
-export interface HeldAsset {
-  assetNumber: string;
-  memberGlobalId: string;
 }
 
 export interface RequestType<Of extends RequestOf, S extends RequestShapes = RequestTypes[Of]> {

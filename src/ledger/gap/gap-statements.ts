@@ -1,4 +1,3 @@
-import type { StateRows as RowsOfResource } from "../../engine/model/resource.ts";
 import type { Known } from "../../engine/model/state.ts";
 import type { RecordKey } from "../../crm/model.ts";
 import type { EarlierUnit } from "../../engine/model/references.ts";
@@ -27,6 +26,12 @@ interface RestoreNote {
   unknown: boolean;
 }
 
+export interface OrderAside {
+  order: RecordKey;
+  channelOrderId: string;
+  agrees: boolean;
+}
+
 export type NumberAside = Known["numbers"][number] & { channelOrderId: string };
 
 const setAside =
@@ -41,7 +46,10 @@ const restored = holdStates
   })
   .join(" ");
 
-/** Ends everything at the instant of the gap (`@at`). That instant distinguishes these ends from others. */
+/**
+ * Ends everything at the instant of the gap (`@at`). That instant distinguishes these ends from others. Values that the
+ * platform acknowledged go on: no reading shows them, and sending them again does no harm.
+ */
 const ended: Readonly<Record<string, string>> = {
   links: "update link set to_at = @at where to_at is null",
   orders: "update placed_order set to_at = @at where to_at is null",
@@ -52,7 +60,7 @@ const ended: Readonly<Record<string, string>> = {
   unusedNumbers: "update asset_number set fixed_at = @at, ended_at = @at, wire_number = number where fixed_at is null",
   amendmentNumbers: "update amendment_number set used_at = @at where used_at is null",
   accounts: "update staff_link set to_at = @at where to_at is null",
-  acknowledged: "update acknowledged set to_at = @at where to_at is null",
+  assignments: "update assignment set to_at = @at where to_at is null",
   requests: "update manual_request set to_at = @at, due = 0 where to_at is null and due = 1",
   observations: "update observation set to_at = @at where to_at is null",
   differences: "update difference set ended_at = @at where ended_at is null",
@@ -104,7 +112,7 @@ export class GapStatements {
         `select max(at) from (select max(to_at) as at from placed_order union all select max(to_at) from link
           union all select max(to_at) from staff_link union all select max(to_at) from assignment
           union all select max(forgotten_at) from order_step union all select max(ended_at) from asset_number
-          union all select max(to_at) from acknowledged union all select max(ended_at) from moved_order)
+          union all select max(ended_at) from moved_order)
           where at >= @now`,
       )
       .pluck()
@@ -127,8 +135,6 @@ export class GapStatements {
       const values = sql.includes("@why") ? { at, why } : { at };
       counts[name] = this.#database.prepare(sql).run(values).changes;
     }
-    for (const [name, { endAll }] of Object.entries<RowsOfResource>(this.#resources))
-      if (endAll !== undefined) counts[`${name}s`] = endAll(at);
     this.#database.prepare("update observation_read set shown_hash = null").run();
     new WorkTables(this.#database).markPending("all");
     return counts;
@@ -157,7 +163,7 @@ export class GapStatements {
     this.#database.prepare("delete from meta where key in (?, ?)").run(gapKeys.open, gapKeys.restored);
   }
 
-  orders({ namespace, id }: RecordKey, at: string): { order: RecordKey; channelOrderId: string; agrees: boolean }[] {
+  orders({ namespace, id }: RecordKey, at: string): OrderAside[] {
     return this.#database
       .prepare<
         [{ namespace: string; id: string; at: string }],
@@ -229,15 +235,8 @@ export class GapStatements {
     );
   }
 
-  bringOrder(order: RecordKey, at: string): void {
-    this.#each(order, null, at);
-  }
-
-  setOrderAside(order: RecordKey, at: string): void {
-    this.#each(order, at, null);
-  }
-
-  #each({ namespace, id }: RecordKey, to: string | null, from: string | null): void {
+  /** Brings an order back (from the instant of the gap to null), or sets it aside again. */
+  changeOrder({ namespace, id }: RecordKey, { from, to }: { from: string | null; to: string | null }): void {
     for (const [table, column] of [
       ["placed_order", "to_at"],
       ["order_step", "forgotten_at"],
@@ -265,17 +264,18 @@ export class GapStatements {
             and n.staff_id = staff_link.staff_id and n.customer_namespace = @namespace and n.customer_id = @id)`,
       )
       .run({ ...of, enterprise: enterpriseGlobalId, members: JSON.stringify(members) });
-    for (const { bringBack } of Object.values<RowsOfResource>(this.#resources))
-      bringBack?.({ namespace, id }, holders, at);
     this.#database
       .prepare(
-        `update acknowledged set to_at = null where namespace = @namespace and customer_id = @id and to_at = @at
-          and not exists (select 1 from acknowledged n where n.namespace = @namespace and n.customer_id = @id
+        `update assignment set to_at = null
+          where customer_namespace = +@namespace and customer_id = +@id and to_at = @at and to_at is not null
+          and (asset_number, member_global_id) in (
+            select value ->> 'assetNumber', value ->> 'memberGlobalId' from json_each(@holders))
+          and not exists (select 1 from assignment n where n.asset_number = assignment.asset_number
             and n.to_at is null)
-          and exists (select 1 from link l where l.namespace = @namespace and l.customer_id = @id and l.to_at = @at
-            and l.enterprise_global_id = @enterprise)`,
+          and exists (select 1 from staff_link s where s.member_global_id = assignment.member_global_id
+            and s.to_at is null and s.namespace = assignment.namespace and s.staff_id = assignment.staff_id)`,
       )
-      .run({ ...of, enterprise: enterpriseGlobalId });
+      .run({ ...of, holders: JSON.stringify(holders) });
   }
 
   #meta(key: string): string | undefined {

@@ -7,7 +7,13 @@ import type { LedgerContext } from "../context.ts";
 import { stored } from "../database/damage.ts";
 import { notLookedAt } from "../state/unread-customers.ts";
 import type { StateRows } from "../state/registry.ts";
-import { GapStatements, type GapPlace, type NumberAside, type OpenOperation } from "./gap-statements.ts";
+import {
+  GapStatements,
+  type GapPlace,
+  type NumberAside,
+  type OpenOperation,
+  type OrderAside,
+} from "./gap-statements.ts";
 
 type OrderStanding = Exclude<ReturnType<OpenRows["order"]["standing"]>, undefined | { lost: string }>;
 
@@ -25,13 +31,10 @@ export interface SharedNumber {
   unitStands: boolean;
 }
 
-interface SetAside {
-  orders: { order: RecordKey; channelOrderId: string; agrees: boolean }[];
-}
-
 /**
  * At one instant, all state of customers ends. Rows that the platform still shows unchanged come back; the rest is read
- * again. History, audit log, runs, books and private values stay.
+ * again. An order or seat that is read again counts in statements from today, as found, and cannot be undone. History,
+ * audit log, runs, books and private values stay.
  */
 export class Gap {
   readonly #context: LedgerContext;
@@ -109,18 +112,22 @@ export class Gap {
     });
   }
 
-  async setAside(customer: RecordKey): Promise<SetAside> {
-    return this.#context.read(() => {
-      const at = this.last()?.at;
-      return { orders: at === undefined ? [] : this.#statements.orders(customer, at) };
-    });
+  /** Orders of a customer that were set aside. `agrees`: the CRM still has the form that the backup has as placed. */
+  async ordersAside(customer: RecordKey): Promise<OrderAside[]> {
+    return this.#since((at) => this.#statements.orders(customer, at)) ?? [];
   }
 
   async wasPlaced(order: RecordKey): Promise<boolean> {
-    return this.#context.read(() => {
-      const at = this.last()?.at;
-      return at !== undefined && this.#statements.wasPlaced(order, at);
-    });
+    return this.#since((at) => this.#statements.wasPlaced(order, at)) ?? false;
+  }
+
+  async numbersAside(customer: RecordKey): Promise<NumberAside[]> {
+    return this.#since((at) => this.#statements.numbers(customer, at)) ?? [];
+  }
+
+  #since<Value>(read: (at: string) => Value): Value | undefined {
+    const at = this.last()?.at;
+    return at === undefined ? undefined : this.#context.read(() => read(at));
   }
 
   /** `isSo` says whether the platform shows exactly this. True if the order came back. */
@@ -128,14 +135,16 @@ export class Gap {
     customer: RecordKey,
     order: RecordKey,
     isSo: (standing: OrderStanding) => boolean,
-    numbers: readonly SharedNumber[] = [],
+    numbers: readonly SharedNumber[],
   ): Promise<boolean> {
-    return await this.#context.write(() => {
-      const at = this.last()?.at;
-      if (at === undefined) return false;
-      this.#statements.bringOrder(order, at);
-      const standing = this.#rows.resources.order.standing(customer, order);
-      if (standing !== undefined && !("lost" in standing) && isSo(standing)) {
+    return (
+      (await this.#write((at) => {
+        this.#statements.changeOrder(order, { from: at, to: null });
+        const standing = this.#rows.resources.order.standing(customer, order);
+        if (standing === undefined || "lost" in standing || !isSo(standing)) {
+          this.#statements.changeOrder(order, { from: null, to: at });
+          return false;
+        }
         for (const { number, unitStands } of numbers) this.#statements.bringNumber(number, unitStands, at);
         this.#context.audit.append({
           at: this.#context.now,
@@ -144,35 +153,26 @@ export class Gap {
           body: { customer: formatKey(customer) },
         });
         return true;
-      }
-      this.#statements.setOrderAside(order, at);
-      return false;
-    });
-  }
-
-  async numbersAside(customer: RecordKey): Promise<NumberAside[]> {
-    return this.#context.read(() => {
-      const at = this.last()?.at;
-      return at === undefined ? [] : this.#statements.numbers(customer, at);
-    });
+      })) ?? false
+    );
   }
 
   /** Brings back numbers under which a unit continues another one. */
   async bringNumbersBack(numbers: readonly SharedNumber[]): Promise<void> {
     if (numbers.length === 0) return;
-    await this.#context.write(() => {
-      const at = this.last()?.at;
-      if (at === undefined) return;
+    await this.#write((at) => {
       for (const { number, unitStands } of numbers) this.#statements.bringNumber(number, unitStands, at);
     });
   }
 
-  /** Brings back accounts that M5 shows, assignments that M6 shows, and acknowledged values, which nothing shows. */
+  /** Brings back accounts that M5 shows, and assignments that M6 shows. */
   async bringPeopleBack(customer: RecordKey, shown: GapPlace): Promise<void> {
-    await this.#context.write(() => {
-      const at = this.last()?.at;
-      if (at !== undefined) this.#statements.bringPeople(customer, shown, at);
-    });
+    await this.#write((at) => this.#statements.bringPeople(customer, shown, at));
+  }
+
+  async #write<Value>(change: (at: string) => Value): Promise<Value | undefined> {
+    const at = this.last()?.at;
+    return at === undefined ? undefined : await this.#context.write(() => change(at));
   }
 
   async close(by: string, body: JsonObject): Promise<void> {

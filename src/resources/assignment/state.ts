@@ -1,7 +1,7 @@
 import { sqlOf } from "../../ledger/database/statements.ts";
 import type { Sqlite } from "../../ledger/database/database.ts";
 import type { RecordKey } from "../../crm/model.ts";
-import type { HeldAsset, StateRows, StateStore } from "../../engine/model/resource.ts";
+import type { StateRows, StateStore } from "../../engine/model/resource.ts";
 import type { Known } from "../../engine/model/state.ts";
 import { together, compareBytes, isSameKey } from "../../engine/model/state-part.ts";
 
@@ -124,15 +124,9 @@ const texts = {
       set to_at = null, ended_by = null, namespace = excluded.namespace, staff_id = excluded.staff_id,
       customer_namespace = excluded.customer_namespace, customer_id = excluded.customer_id,
       member_global_id = excluded.member_global_id, origin = excluded.origin, operation_id = excluded.operation_id`,
-  endAll: "update assignment set to_at = @at where to_at is null",
-  bringBack: `update assignment set to_at = null where asset_number = @number and to_at = @at and member_global_id = @member
-    and customer_namespace = @namespace and customer_id = @id
-    and not exists (select 1 from assignment n where n.asset_number = @number and n.to_at is null)
-    and exists (select 1 from staff_link s where s.member_global_id = @member and s.to_at is null
-      and s.namespace = assignment.namespace and s.staff_id = assignment.staff_id)`,
 };
 
-/** The only code that writes the table `assignment`. For the `+` before a parameter see `statements`. */
+/** Writes the table `assignment`. For the `+` before a parameter see `statements`. */
 function open(database: Sqlite): AssignmentRows {
   const sql = sqlOf(database, texts);
   const end = (assetNumber: string, operationId: string | null, at: string): void => {
@@ -166,11 +160,6 @@ function open(database: Sqlite): AssignmentRows {
       const row = sql.row<Pick<AssignmentTable, "operation_id" | "ended_by" | "to_at">>("last", [assetNumber]);
       if (row === undefined) return undefined;
       return { givenBy: row.operation_id, takenBy: row.ended_by, isHeld: row.to_at === null };
-    },
-    endAll: (at) => sql.change("endAll", { at }),
-    bringBack({ namespace, id }, shown: readonly HeldAsset[], at) {
-      for (const { assetNumber: number, memberGlobalId: member } of shown)
-        sql.change("bringBack", { namespace, id, number, member, at });
     },
   };
 }

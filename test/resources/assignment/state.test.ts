@@ -1,8 +1,7 @@
 import { expect, it } from "vitest";
 import { applyChanges, type StateChange } from "../../../src/engine/model/state.ts";
-import { assignment } from "../../../src/resources/assignment/index.ts";
 import { LedgerWorld } from "../../support/world/ledger-world.ts";
-import { rowsOf, sqlite } from "../../support/world/start.ts";
+import { rowsOf } from "../../support/world/start.ts";
 
 const key = (id: string) => ({ namespace: "crm", id });
 
@@ -26,9 +25,6 @@ it("two holders of a number at one instant leave the ledger as memory has it: th
   expect(rowsOf(world.path, "select ended_by, to_at from assignment")).toEqual([{ ended_by: null, to_at: null }]);
 });
 
-const nothing = { open: 0, waits: 0, held: 0, asked: 0, rejected: 0, quarantined: 0 };
-const everything = { ...nothing, rebuilt: 0, unread: 0, assignment: 1 };
-
 it("after a restore nobody holds anything, until the platform shows the same member with the number", async () => {
   const world = await LedgerWorld.open();
   const [customer, staff] = [key("C1"), key("S1")];
@@ -36,17 +32,18 @@ it("after a restore nobody holds anything, until the platform shows the same mem
   const account = { staff, customer, enterpriseGlobalId: "E1", memberGlobalId: "M-S1", profile };
   await world.ledger.state.record(customer, [{ type: "staff-linked", ...account, origin: "created" }]);
   for (const number of ["N1", "N2", "N3"]) await world.grant(customer, staff, "M-S1", number);
-  const rows = assignment.state.open(sqlite(world.path));
-  const held = () => (rows.load(customer, everything).assignments ?? []).map(({ assetNumber }) => assetNumber);
-  expect(held()).toEqual(["N1", "N2", "N3"]);
-  const at = "2026-10-02T08:00:00.000Z";
-  expect([rows.endAll(at), held()]).toEqual([3, []]);
-  const shown = [
+  const { state, gap } = world.ledger;
+  const held = async () => (await state.known(customer)).assignments.map(({ assetNumber }) => assetNumber);
+  expect(await held()).toEqual(["N1", "N2", "N3"]);
+  await gap.begin("anna");
+  expect(await held()).toEqual([]);
+  const holders = [
     { assetNumber: "N1", memberGlobalId: "M-S1" },
     { assetNumber: "N2", memberGlobalId: "M-other" },
   ];
-  rows.bringBack(customer, shown, "2026-10-03T08:00:00.000Z");
-  expect(held()).toEqual([]);
-  rows.bringBack(customer, shown, at);
-  expect(held()).toEqual(["N1"]);
+  const place = { enterpriseGlobalId: "E1", members: ["M-S1"], holders };
+  await gap.bringPeopleBack(customer, { ...place, members: [] });
+  expect(await held()).toEqual([]);
+  await gap.bringPeopleBack(customer, place);
+  expect(await held()).toEqual(["N1"]);
 });
