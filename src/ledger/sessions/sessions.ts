@@ -143,7 +143,7 @@ function keepNewest(database: Sqlite): void {
 }
 
 /** The version of the tables. A file of another version is made again; its content is replaceable. */
-const version = 1;
+const version = 2;
 
 const tables = `
   create table own (id integer primary key check (id = 1), key text not null, name text not null) strict;

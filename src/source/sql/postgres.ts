@@ -88,7 +88,7 @@ class PostgresSnapshot implements Snapshot {
   }
 
   async begin({ statementTimeoutMs }: SessionLimits): Promise<void> {
-    await guarded("", () => this.#client.connect(), true);
+    await guarded("", () => this.#client.connect(), "connect");
     await this.#run(
       "begin isolation level repeatable read read only; set local timezone = 'UTC'; " +
         "set local datestyle = 'ISO, YMD'; set local intervalstyle = 'iso_8601'; set local extra_float_digits = 1; " +
@@ -137,7 +137,7 @@ class PostgresSnapshot implements Snapshot {
     try {
       await this.#single(`declare ${cursor} no scroll cursor for ${statement}`);
       for (;;) {
-        const answer = await this.#single(`fetch forward ${size} from ${cursor}`);
+        const answer = await this.#single(`fetch forward ${size} from ${cursor}`, [], "row");
         yield answer;
         if (answer.rows.length < Math.max(1, size)) return;
       }
@@ -154,19 +154,22 @@ class PostgresSnapshot implements Snapshot {
   }
 
   /** By the protocol that takes a single statement: whatever a query hides, it cannot end this transaction. */
-  async #single(text: string, values: string[] = []): Promise<Answer> {
+  async #single(text: string, values: string[] = [], at: Stage = "query"): Promise<Answer> {
     const asked = { text, values, queryMode: "extended" as const, rowMode: "array" as const, types };
-    return await guarded(text, () => this.#client.query<(string | null)[], string[]>(asked));
+    return await guarded(text, () => this.#client.query<(string | null)[], string[]>(asked), at);
   }
 }
 
 type Answer = QueryArrayResult<(string | null)[]>;
 
-async function guarded<Value>(text: string, call: () => Promise<Value>, connecting = false): Promise<Value> {
+/** What an error was met at. Only then is it known whether its words can hold a value of a row. */
+type Stage = "connect" | "query" | "row";
+
+async function guarded<Value>(text: string, call: () => Promise<Value>, at: Stage = "query"): Promise<Value> {
   try {
     return await call();
   } catch (thrown) {
-    throw failureOf(thrown, text, connecting);
+    throw failureOf(thrown, text, at);
   }
 }
 
@@ -200,12 +203,12 @@ const routines: readonly (readonly [RegExp, FailureKind])[] = [
   [/^exec_bind_message$/u, "query"],
 ];
 
-function failureOf(thrown: unknown, text: string, connecting: boolean): DatabaseFailure {
+function failureOf(thrown: unknown, text: string, at: Stage): DatabaseFailure {
   const error = thrown instanceof Error ? thrown : new Error(String(thrown));
   const code = codeOf(error);
   const known = codes.find(([pattern]) => pattern.test(code))?.[1];
   // What ends while the connection is made has not been there.
-  const lost = connecting ? "down" : "lost";
+  const lost = at === "connect" ? "down" : "lost";
   if (known === undefined && !/^[0-9A-Z]{5}$/u.test(code)) {
     const kind = tlsFaults.find(([pattern]) => pattern.test(code) || pattern.test(error.message))?.[1];
     const name = "host" in error ? String(error.host) : undefined;
@@ -217,8 +220,8 @@ function failureOf(thrown: unknown, text: string, connecting: boolean): Database
   const kind = routines.find(([pattern]) => pattern.test(routine))?.[1] ?? known ?? "row";
   const position = "position" in error ? Number(error.position) : Number.NaN;
   const line = Number.isFinite(position) ? Array.from(text).slice(0, position).join("").split("\n").length : undefined;
-  // Only errors of this class name nothing but words of the query and of the schema.
-  const words = kind === "query" && code.startsWith("42") ? error.message : undefined;
+  // Before a row is read, errors of this class name nothing but words of the query and of the schema.
+  const words = kind === "query" && at !== "row" && code.startsWith("42") ? error.message : undefined;
   return new DatabaseFailure({ kind: kind === "lost" ? lost : kind, code, line, words });
 }
 

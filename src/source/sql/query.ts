@@ -103,6 +103,8 @@ export async function questionOf(
     let columns: Column[];
     try {
       columns = await snapshot.columns(statementOf(query, {}, snapshot));
+      // By itself too: a text with a bracket too many is a statement only inside ours.
+      await snapshot.columns(text);
     } catch (thrown) {
       throw failed(thrown, query);
     }

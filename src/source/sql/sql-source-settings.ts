@@ -10,10 +10,12 @@ const text = z.string().min(1);
 const port = z.int().min(1).max(65_535);
 
 const queryFields = {
-  query: text.meta({
-    description: "The query; it only reads",
-    examples: ["select id, name, changed_at from customer"],
-  }),
+  query: text
+    .refine((query) => !query.includes("\0"), "has a character that is none (NUL)")
+    .meta({
+      description: "The query; it only reads",
+      examples: ["select id, name, changed_at from customer"],
+    }),
 };
 
 const detailSchema = z

@@ -14,7 +14,7 @@ import { sessionsOf } from "../../operate/login-link.ts";
 import { framed } from "../frame.ts";
 import type { PageContext, WebEnvironment } from "../page.ts";
 import { shown } from "../shown.ts";
-import { assertionReader, type Refused } from "./assertion.ts";
+import { assertionReader, type Refused, type Unsaid } from "./assertion.ts";
 import { cookieOf, csrfOf, isSame, proofOf } from "./session.ts";
 import { RateLimit } from "./rate-limit.ts";
 import { isOwnOrigin, requireHost } from "./host.ts";
@@ -155,11 +155,10 @@ function askedBy(deps: Access): WhoAsks {
   const logged = new RateLimit({ clock: deps.clock, most: 1, windowMs: notedEveryMs });
   return async (context, session) => {
     const said = await assertionOf(context);
-    if (said.kind === "refused") {
+    if (said.kind === "refused" || said.kind === "unknown") {
       if (logged.count(JSON.stringify(said)) === undefined) logRefusal(deps, said);
-      return { answer: () => proxyRefused(context, said) };
+      return { answer: () => (said.kind === "refused" ? proxyRefused(context, said) : proxyUnknown(context)) };
     }
-    if (said.kind === "unknown") return { answer: () => proxyUnknown(context) };
     if (said.kind === "person") {
       const { who, role } = said;
       if (role === undefined) return { answer: () => noRole(context, who.name) };
@@ -179,10 +178,12 @@ function personOf({ settings }: Access, { name, way, issuer, subject }: Who, rol
   return { name, way, issuer, subject, role, mayAskForPrivate: settings.access.private.includes(role) };
 }
 
-/** Says in the log what did not hold; nothing of the assertion is repeated. */
-function logRefusal({ logger }: Access, { why, code, claim }: Refused): void {
-  const event = { event: "access.assertion", code, claim, reason: why };
-  logger.warn(event, "an assertion of the reverse proxy was refused");
+/** Repeats nothing of the assertion. */
+function logRefusal({ logger }: Access, said: Unsaid): void {
+  const event = { event: "access.assertion", code: said.code, reason: said.why };
+  if (said.kind === "refused")
+    logger.warn({ ...event, claim: said.claim }, "an assertion of the reverse proxy was refused");
+  else logger.warn(event, "the keys of the reverse proxy cannot be read");
 }
 
 function proxyRefused(context: PageContext, { why }: Refused): Answer {

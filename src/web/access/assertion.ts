@@ -31,11 +31,10 @@ export interface Refused {
   claim?: string | undefined;
 }
 
-type Asserted =
-  | { kind: "nobody" }
-  | Refused
-  | { kind: "unknown" }
-  | { kind: "person"; who: Who; role: Role | undefined };
+/** An assertion that names nobody: it does not hold, or its keys cannot be read. */
+export type Unsaid = Refused | { kind: "unknown"; why: string; code: string };
+
+type Asserted = { kind: "nobody" } | Unsaid | { kind: "person"; who: Who; role: Role | undefined };
 
 /** Seconds by which the clocks of two machines may differ. */
 const clockTolerance = 30;
@@ -83,7 +82,7 @@ export function assertionReader(deps: Access): (context: Context) => Promise<Ass
       });
       return asserted(payload, proxy);
     } catch (error) {
-      return notHeld(deps, error);
+      return notHeld(error);
     }
   };
 }
@@ -136,7 +135,7 @@ const refusals = [
   errors.JWKSMultipleMatchingKeys,
 ];
 
-function notHeld(deps: Access, error: unknown): Asserted {
+function notHeld(error: unknown): Asserted {
   const isRefusal = refusals.some((kind) => error instanceof kind);
   const code = error instanceof errors.JOSEError ? error.code : "";
   const claim = error instanceof errors.JWTClaimValidationFailed ? error.claim : undefined;
@@ -144,9 +143,7 @@ function notHeld(deps: Access, error: unknown): Asserted {
     const why = claim === undefined ? "the assertion of the reverse proxy does not hold" : `its ${claim} does not hold`;
     return { kind: "refused", why, code, claim };
   }
-  const event = { event: "access.assertion", code, reason: messageOf(error) };
-  deps.logger.warn(event, "the keys of the reverse proxy cannot be read");
-  return { kind: "unknown" };
+  return { kind: "unknown", why: messageOf(error), code };
 }
 
 /** How long the keys of a reverse proxy are waited for. */

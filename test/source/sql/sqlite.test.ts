@@ -127,6 +127,9 @@ describe("a SQLite file", () => {
     "select load_extension('x') as id",
     "select writefile('stolen', id) as id from c",
     "select 1 as id /* and more",
+    "select id from c) q union all select * from (select id from c",
+    "select id from c) q, (select id as other from c",
+    "c",
     "-- nothing\n;",
   ])("is written by no query: %s", async (query) => {
     const database = await newDatabase();
