@@ -55,6 +55,6 @@ it("a job that asks a report for dates of the CRM that it does not have says so,
   await expect(ended("2026-11-01T01:00:00.000Z")).rejects.toMatchObject({
     code: "usage",
     message: "exceptions counts by what happened alone: nothing in it has a date of the CRM",
-    cure: "leave --by out",
+    cure: "leave --date out (in a job: `by`)",
   });
 });
