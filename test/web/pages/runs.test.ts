@@ -107,10 +107,14 @@ describe("the pages of runs", () => {
       const [, more] = next.exec(text) ?? [];
       return more === undefined ? found : [...found, ...(await listed(more.replaceAll("&amp;", "&"), next, each))];
     };
-    const runs = await listed("/runs", /<a href="([^"]+)">Earlier runs</u, /<a href="\/run\/([^"]+)"/gu);
+    const runs = await listed("/runs", /<a href="([^"]+)" rel="next">Earlier runs</u, /<a href="\/run\/([^"]+)"/gu);
     expect(runs).toEqual((await runsOf(w)).map(({ id }) => id));
     expect(runs.length).toBeGreaterThan(50);
-    const all = await listed(`/run/${first}`, /<a href="([^"]+)">Later operations</u, /\b(op_[0-9a-z]+)<\/span>/gu);
+    const all = await listed(
+      `/run/${first}`,
+      /<a href="([^"]+)" rel="next">Later operations</u,
+      /\b(op_[0-9a-z]+)<\/span>/gu,
+    );
     const { balance } = (await w.ask("run", "show", first)).run;
     expect(new Set(all).size).toBe(balance.operations.planned);
     expect(all).toHaveLength(balance.operations.planned);
