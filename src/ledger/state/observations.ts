@@ -65,7 +65,6 @@ export const candidatesKind = "candidates";
 /** The kind for parts missing from readings of an order that should be removed. */
 export const absentKind = "absent";
 
-/** Parts of an order that readings missed, with the first time and the number of readings. */
 export interface Absences {
   form: string;
   left: Record<string, { since: string; readings: number }>;
@@ -74,7 +73,6 @@ export interface Absences {
 /** The kind that marks a customer with work left by a rebuild. */
 export const rebuiltKind = "rebuilt";
 
-/** Something that was shown, as a row keeps it. */
 interface Thing {
   kind: string;
   subject: string;
