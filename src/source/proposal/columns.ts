@@ -87,7 +87,6 @@ export interface Found {
   doubt: string | undefined;
 }
 
-/** The most likely kind of a list, by its name and its column names. */
 export function kindOfList(name: string, columns: readonly ColumnFacts[]): ListKind | undefined {
   const plain = plainText(name);
   const kinds: ListKind[] = ["lines", "staff", "orders", "customers"];
@@ -123,7 +122,6 @@ export function keyOfList(kind: ListKind, columns: readonly ColumnFacts[]): stri
   return id !== undefined && id.isUnique && id.isFilled ? id.path : undefined;
 }
 
-/** Only exact names. A column may get several fields. */
 export function columnsNamed(names: Names, columns: readonly ColumnFacts[]): Map<string, ColumnFacts> {
   const found = new Map<string, ColumnFacts>();
   for (const [field, called] of Object.entries(names)) {
