@@ -6,7 +6,6 @@ import { rmSync, statSync } from "node:fs";
 import Database from "better-sqlite3";
 import { createPrivateFile, keepPrivate } from "../../base/private-files.ts";
 
-/** A user of this machine who signed in by a link. */
 export interface Session {
   user: string;
   /** Every form of the session contains this secret. */

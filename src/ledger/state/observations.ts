@@ -6,7 +6,6 @@ import type { Sqlite } from "../database/database.ts";
 import { prepared, sql, table } from "../database/statements.ts";
 import type { Writes } from "../../engine/model/resource.ts";
 
-/** The fields that distinguish forms of a product in M7. */
 export type ShownForm = {
   [
     Field in
@@ -21,7 +20,6 @@ export type ShownForm = {
   ]: Exclude<ProductInstance[Field], undefined>;
 };
 
-/** An order of an enterprise that somebody else made. */
 export interface ShownOrder {
   licenceOrders: ReadonlyMap<string, string>;
   products: ReadonlyMap<string, readonly string[]>;

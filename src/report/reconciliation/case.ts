@@ -43,7 +43,6 @@ export interface PlacedCase {
 export interface OrderCase {
   key: RecordKey;
   crm: CrmStanding | null;
-  /** The customer should not have the order: it was cancelled, or moved away. */
   cancelled: boolean;
   isAway?: boolean | undefined;
   crmDate: CrmDate | null;
@@ -175,7 +174,6 @@ export interface Comparison {
   licenseOrderId?: string | undefined;
   licenseType?: string | undefined;
   assetNumber?: string | null | undefined;
-  /** The unit's place in its asset as bought, independent of its asset number. */
   unit?: number | undefined;
   item?: string | undefined;
   staff?: RecordKey | undefined;

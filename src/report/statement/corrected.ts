@@ -46,7 +46,7 @@ const changeColumns: readonly Column[] = [
   column("integer", "count_change", "Change of count", "Count after less count before."),
 ];
 
-/** How orders in the CRM now differ from what was sent. */
+/** Differences between the orders in the CRM and the orders as sent. */
 export const corrected: Part = {
   name: "corrected",
   title: "Corrected in the CRM",

@@ -242,7 +242,6 @@ export function acceptedAs({ facts, orders }: StatedException): Signable | undef
   }
 }
 
-/** A part of an id that a shell accepts without quotes. */
 function plain(text: string): string {
   const coded = (character: string): string => `%${character.charCodeAt(0).toString(16).toUpperCase()}`;
   return encodeURIComponent(text.toWellFormed()).replaceAll(/[!'()*~]/gu, coded);

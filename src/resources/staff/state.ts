@@ -123,7 +123,7 @@ declare module "../../engine/model/state.ts" {
 }
 declare module "../../engine/plan/input.ts" {
   interface CustomerInput {
-    /** By key: people whose accounts differ from what was sent or adopted. */
+    /** By key: people whose accounts differ from the sent or adopted values. */
     changedAccounts?: ReadonlySet<string> | undefined;
   }
 }

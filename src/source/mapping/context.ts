@@ -49,7 +49,7 @@ export interface MappingContext {
   readonly mistakes: MappingMistake[];
   readonly reads: ReadPath[];
   readonly fields: FilledField[];
-  /** Set by the first expression that cannot use what it found; everything above it stops. */
+  /** Set by the first expression that cannot use its value. Expressions around it stop. */
   fault: Fault | undefined;
   /** Used where fields are mapped separately: a faulty field is left out. */
   leavesOutFaults: boolean;

@@ -55,7 +55,7 @@ export function columnsOfRows(rows: readonly JsonObject[]): { columns: ColumnFac
   return { columns, nullTexts: [...found].sort() };
 }
 
-/** The longest list of objects at one place in values and, so deep, in their objects; undefined where there is none. */
+/** The longest list of objects at one place, at most `deepest` names deep. */
 export function longestList(
   values: readonly Json[],
   deepest: number,
@@ -189,7 +189,6 @@ export interface ProposedSkip {
 
 export interface StatesOfSale {
   path: string;
-  /** The order is cancelled; its licences are removed. */
   over: readonly string[];
   /** No order, or not yet one. */
   notYet: readonly string[];

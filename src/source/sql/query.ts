@@ -60,7 +60,6 @@ export interface Part {
   isKeyPrivate: boolean;
 }
 
-/** The checked queries of a stream. */
 export interface Question {
   header: Part;
   details: Readonly<Record<string, Part>>;

@@ -60,7 +60,7 @@ function registerLink(routes: Routes, deps: Access): void {
   });
 }
 
-/** The proof in a sign-in form of this browser. Undefined without the cookie or the key. */
+/** The proof in a sign-in form of this browser. Undefined if the file of sign-ins cannot be read. */
 function browserProof(context: PageContext, deps: Access): string | undefined {
   const browser = browserOf(context);
   const key = deps.own()?.key;

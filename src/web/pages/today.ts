@@ -265,7 +265,6 @@ function ticksTo(most: number): number[] {
   return Array.from({ length: Math.ceil(highest / apartBy) + 1 }, (_, index) => index * apartBy);
 }
 
-/** A round number, about a quarter. */
 function stepTo(most: number): number {
   const power = 10 ** Math.floor(Math.log10(most / 4));
   const rest = most / 4 / power;
