@@ -126,7 +126,7 @@ function agreed({ customer }: Given, { key: staff }: Person["staff"], profile: S
   return { type: "staff-edited", staff, customer, profile };
 }
 
-/** Fields that others changed on the platform. Readings record no changes under the policy `ignore`. */
+/** Fields that others changed on the platform, if an earlier reading recorded a difference. */
 function changedOnPlatform(given: Given, { staff, link, member }: Person): readonly ShownField[] {
   if (given.changedAccounts?.has(formatKey(staff.key)) !== true) return [];
   return shownOtherwise(member, leftProfile(given.privateValues, staff.body, link.profile));
