@@ -14,20 +14,19 @@ if (major < oldest) {
   );
   process.exitCode = 78 satisfies ExitCode;
 } else {
-  // Whatever is written is for the owner alone, whatever the shell says; where a group may read, it is given that
-  // right.
+  // Only the owner may read new files, whatever umask the shell has. Code that permits a group does so explicitly.
   process.umask(0o077);
   keepCompiledCode();
-  // Places in a stack trace are those of the source, also in the bundle.
+  // Stack traces show source positions, also in the bundle.
   if (process.env["CRM_SYNC_TRACE"] === "1") setSourceMapsSupport(true, { nodeModules: false, generatedCode: false });
-  // Whatever keeps the program from its end is no success.
+  // An unexpected end is a failure.
   process.exitCode = 1 satisfies ExitCode;
   void start();
 }
 
 /**
- * Keeps compiled code beside the bundle, so that the next start is faster. Only the owner of the bundle does: nobody
- * runs code that another user left there. Node starts without it if the folder is read-only.
+ * Caches compiled code beside the bundle for a faster start. Only for the owner: nobody runs code that another user
+ * left there. A read-only folder is fine.
  */
 function keepCompiledCode(): void {
   const folder = import.meta.dirname;
@@ -37,7 +36,7 @@ function keepCompiledCode(): void {
 
 async function start(): Promise<void> {
   const { main } = await import("./cli/program.ts");
-  // The command line knows no web room; only here both are seen.
+  // The command line must not import the web folder, so it gets the function here.
   const startWeb: StartWeb = async (deps) => (await import("./web/server.ts")).startWebServer(deps);
   process.exitCode = await main(process.argv.slice(2), process.env, startWeb);
 }

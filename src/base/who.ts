@@ -5,7 +5,7 @@ import { userInfo } from "node:os";
 export interface Who {
   name: string;
   way: "command" | "link" | "proxy";
-  /** Who vouches for it: a reverse proxy, or `thisMachine`. */
+  /** A reverse proxy, or `thisMachine`. */
   issuer: string;
   subject: string;
 }

@@ -26,7 +26,7 @@ export type BooksPlace = Pick<Application, "existingLedger" | "inquiry" | "ledge
     header: Pick<Application["header"], "hash">;
   };
 
-/** JSON is what a reprint is compared with; the others are for people. */
+/** A reprint is compared with the JSON; the other formats are for people. */
 const comparedFormat: StatementFormat = "json";
 
 interface Whose {

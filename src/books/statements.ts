@@ -15,7 +15,6 @@ import { tolerancesOf } from "../report/statement/tolerances.ts";
 import { fileNameOf, type FileChunk } from "../report/statement/writer.ts";
 import { headSigner } from "./audit-record.ts";
 
-/** Throws a usage Problem for an unknown kind. */
 export function statementKind(kind: string): StatementKind {
   if (isKind(kind)) return kind;
   throw usage(
@@ -160,7 +159,7 @@ export async function* filesOf(chunks: AsyncIterable<FileChunk>): AsyncGenerator
   }
 }
 
-/** Parses a period in the configured zone and joins it to the closed period before it. Throws a usage Problem. */
+/** In the configured zone, joined to the closed period before it. Throws a usage Problem. */
 export async function periodOf(
   application: Pick<Application, "inquiry"> & { config: Pick<Application["config"], "zone"> },
   label: string,
@@ -192,7 +191,7 @@ export function offeredStatements(): OfferedStatement[] {
   }));
 }
 
-/** What was asked for of a statement, checked, and how a process of its own is asked for it. */
+/** A checked request, and the form in which another process gets it. */
 interface AskedStatement {
   kind: StatementKind;
   format: StatementFormat;

@@ -28,7 +28,6 @@ export interface Invocation {
   host?: Host | undefined;
 }
 
-/** What a command found or did, for machines and for people. */
 interface Answer {
   json: unknown;
   text: string | ((view: View) => string | Promise<string>);

@@ -117,7 +117,7 @@ function withSections(layer: Layer, sections: JsonObject | undefined): Layer {
   return { ...layer, value: { ...layer.value, ...sections } };
 }
 
-/** Its root has no place of its own: what is missing is missing in the file. */
+/** The root has no place: a missing key is reported for the file. */
 function layerOf(settings: JsonObject, place: string): Layer {
   const marks = new Map<string, Mark>();
   markAll(settings, [], { place }, marks);

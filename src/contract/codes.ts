@@ -3,11 +3,11 @@ import { endpointIds, endpoints, type EndpointId } from "./endpoints.ts";
 /**
  * The meaning of a business code.
  * - `rejected`: nothing changed, and the same call will be rejected again.
- * - `unknown`: the service does not say. A write is settled by reading, a read is repeated.
+ * - `unknown`: the service does not say. A reading settles a write; a read is repeated.
  * - `already-done`: the requested state exists.
- * - `refresh-token`: a token is refreshed. A read is repeated once, a write is settled first.
+ * - `refresh-token`: refresh a token, then repeat a read once. A reading settles a write first.
  * - `partial`: the data says which part was done.
- * - `settle`: an earlier, unseen success would also explain the rejection: a reading decides.
+ * - `settle`: an earlier, unseen success would also explain the rejection. A reading decides.
  */
 export type CodeEffect = (typeof effects)[number];
 const effects = ["rejected", "unknown", "already-done", "refresh-token", "partial", "settle"] as const;

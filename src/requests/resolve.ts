@@ -136,7 +136,7 @@ async function requireOpen(
   );
 }
 
-/** With what stands of an order that is as the CRM wants it, if readings have shown anything otherwise. */
+/** Adds the order's recorded state if it agrees with the CRM but readings showed differences. */
 async function withStanding({ state }: Ledger, loaded: LoadedCustomer, of: RecordSubject): Promise<LoadedCustomer> {
   const { customer, standings } = loaded;
   const name = formatKey(of.key);
@@ -146,7 +146,7 @@ async function withStanding({ state }: Ledger, loaded: LoadedCustomer, of: Recor
   return standing === undefined ? loaded : { ...loaded, standings: new Map(standings).set(name, standing) };
 }
 
-/** Hash of the record's form, where there is anything that a person could have done for it. */
+/** Hash of the record's form. Throws if a person can have done nothing for the record. */
 function requireWork(loaded: LoadedCustomer, of: RecordSubject, subject: string): string {
   const { known } = loaded;
   const isSame = (item: { key: RecordKey }): boolean => formatKey(item.key) === formatKey(of.key);

@@ -127,7 +127,7 @@ async function serviceFindings(application: Application, signal: AbortSignal): P
   ];
 }
 
-/** A missing ledger is fine: the first run creates it. */
+/** The first run creates a missing ledger. */
 async function ledgerFindings(application: Application): Promise<Finding[]> {
   if (!isThere(application.ledgerPath)) return [];
   const refused = await application.inquiry().then(() => application.refusal, problemOf);

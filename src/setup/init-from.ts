@@ -141,7 +141,6 @@ function named(columns: readonly ColumnFacts[]): string {
   return `${paths.slice(0, mostNamed).join(", ")}${more}`;
 }
 
-/** Columns that may say whether a person or record is still active. */
 const saysWhoIsThere =
   /status|state|active|disabled|blocked|deleted|left|leaving|employ|terminat|beschaft|beschaeft|austritt|aktiv|gesperrt/u;
 const mostWords = 6;

@@ -147,7 +147,6 @@ async function lookAtSheet(
   return { settings: { files: basename(file) }, rows: [], doubts: [] };
 }
 
-/** Free-text columns, which may contain unquoted delimiters. */
 const mayHoldDelimiters = /address|street|remark|comment|note|description|text/u;
 
 function csvOf({ csv }: JsonObject): JsonObject {

@@ -30,7 +30,7 @@ interface EmptyPlace {
 
 const sampleRows = 1_000;
 
-/** Maps the first `sampleRows` rows of a stream. Stores nothing. */
+/** Stores nothing. */
 export async function lookAtStream(
   source: Source,
   stream: Stream,
@@ -155,7 +155,6 @@ export interface SampleFault {
   message: string;
   expected: string;
   records: number;
-  /** Of the first such record. */
   place: string;
 }
 

@@ -18,7 +18,7 @@ export function sourceProblem(
   return new Problem({ code, message, cure, place, cause, exitCode: exitCodes.sourceDown });
 }
 
-/** A secret as it is sent. Throws a Problem where there is none. `place`: where it is missing; the source by default. */
+/** Throws a Problem if the secret is missing. `place`: where it is missing; default: the source. */
 export async function secretOf(
   ref: string,
   { secrets, source, place }: { secrets: (ref: string) => Promise<string> | string; source: string; place?: string },
@@ -43,7 +43,7 @@ export function noSecret(ref: string, source: string, cause: unknown, place = so
   );
 }
 
-/** The problem behind anything thrown while a file is read. */
+/** Converts anything thrown while a file is read. */
 export function fileProblem(thrown: unknown, file: string): Problem {
   if (thrown instanceof Problem) return thrown;
   const code = thrown instanceof Error && "code" in thrown ? String(thrown.code) : "";
@@ -97,11 +97,10 @@ export function fileProblem(thrown: unknown, file: string): Problem {
   );
 }
 
-/** A mistake in the settings of a source, at its keys. */
 export interface Issue {
   path: string[];
   message: string;
 }
 
-/** Stands for a column that a person has to name: no list has it. */
+/** Placeholder that no list has as a column, so that a person must choose one. */
 export const toChoose = "CHOOSE_A_COLUMN";

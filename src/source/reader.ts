@@ -5,7 +5,7 @@ import type { Stream } from "../crm/model.ts";
 export interface RawRecord {
   /** For example `customers.csv:12` or `https://crm.example/orders?page=2#/items/3`. */
   place: string;
-  /** Value of the stream's `key` setting. The same in every read, wherever the record moves to. */
+  /** Value of the stream's `key` setting, the same in every read. */
   key?: string;
   value: JsonObject;
 }
@@ -23,7 +23,7 @@ export interface BadRecord {
 
 export type SourceItem = { raw: RawRecord } | { bad: BadRecord };
 
-/** Name of the header rows in a join. No set of details can have it: their names are words. */
+/** Name of the header rows in a join. No detail set can have it: their names are words. */
 export const headerRows = "#headers";
 
 export const groupedRows = "#rows";
@@ -34,7 +34,6 @@ export interface ReadOutcome {
   complete: boolean;
   /** Everything was requested, not only changes. */
   full: boolean;
-  /** Records yielded, including bad ones. */
   rows: number;
   /** The next `since`, if the source reads incrementally. Only a complete read has one. */
   cursor?: string;
@@ -49,7 +48,6 @@ export interface ReadOptions {
   /** The `cursor` of an earlier read. A source without incremental reads reads everything and reports `full`. */
   since?: string;
   signal?: AbortSignal;
-  /** Default: 500. */
   batchSize?: number;
   /** Gets the position when the caller takes the next batch; `resume` continues there. Without private data. */
   reached?: (position: string) => void;
@@ -68,7 +66,6 @@ export interface SourceReader {
 
 export interface OpenedReader extends SourceReader {
   check(signal?: AbortSignal): Promise<Problem | undefined>;
-  /** Releases the snapshot that the streams were read from. */
   endReading?(): Promise<void>;
   close?(): Promise<void>;
 }
@@ -78,7 +75,6 @@ export interface Staging {
   open(): StagingArea;
 }
 
-/** `text` is JSON. */
 export interface StagedRow {
   key: string;
   place: string;
@@ -94,7 +90,6 @@ export interface JoinedRow {
 export interface GroupedRows {
   key: string;
   count: number;
-  /** All rows, or only the first `most`. */
   rows: { place: string; text: string }[];
   /** The key also has a row in the part `mark`. */
   marked: boolean;
@@ -102,17 +97,12 @@ export interface GroupedRows {
 
 export interface StagingArea {
   put(part: string, rows: StagedRow[]): void;
-  /** In `put` order. */
   rows(part: string, batch: number): Iterable<StagedRow[]>;
   /** Headers with a unique key and their details, in `put` order. */
   joined(headerPart: string, batch: number): Iterable<JoinedRow[]>;
-  /** Rows of `part` whose key no header has. */
   orphans(part: string, headerPart: string): Iterable<StagedRow>;
-  /** Keys that occur more than once in a part. */
   duplicates(part: string): Iterable<{ key: string; places: string[]; texts: string[] }>;
-  /** The keys that a part already has. */
   known(part: string, keys: readonly string[]): ReadonlySet<string>;
-  /** Number of different keys in a part. */
   count(part: string): number;
   grouped(part: string, mark: string, limits: { batch: number; most: number }): Iterable<GroupedRows[]>;
   close(): void;

@@ -21,14 +21,14 @@ export function placeOf(steps: readonly (string | number)[]): string {
   return formatRawPath(steps.filter((step) => typeof step === "string"));
 }
 
-/** Collects places and types of rows, never a value. */
+/** Never keeps a value. */
 export class ShapeOfRows {
   readonly #nullTexts: ReadonlySet<string>;
   readonly #wanted: ReadonlySet<string> | undefined;
   readonly #places = new Map<string, { filled: number; types: Set<ValueType> }>();
   #rows = 0;
 
-  /** `wanted`: the only places to collect. Default: all. */
+  /** `wanted`: only these places. Default: all. */
   constructor(nullTexts: readonly string[], wanted?: ReadonlySet<string>) {
     this.#nullTexts = new Set(nullTexts);
     this.#wanted = wanted;
@@ -177,7 +177,6 @@ export class MemberNames {
     this.#gather(row, []);
   }
 
-  /** A row that anybody may see: names that may be data become `*`. */
   shown(row: JsonObject): JsonObject {
     const shown = this.#shown(row, []);
     return isJsonObject(shown) ? shown : {};

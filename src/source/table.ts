@@ -16,8 +16,7 @@ import {
 const mostEntries = 1_000_000;
 
 /**
- * The look-up table that rows make. Throws a Problem when they cannot be read whole, one of them cannot be used, or a
- * key stands twice with different values: a table that is half there would change records that are right.
+ * Throws a Problem for unreadable or unusable rows, or a key with two values: half a table would damage good records.
  */
 export async function tableOf(name: string, settings: TableColumns, rows: FormatReader): Promise<LookupTable> {
   const keyOf = keyReader(settings.key);

@@ -33,7 +33,7 @@ async function assumptionsCommand(invocation: Invocation, letter: boolean): Prom
   });
 }
 
-/** The next run sends again what the row stopped. */
+/** The next run repeats operations that the row stopped. */
 async function acceptCommand(invocation: Invocation, row: string, words: DecisionWords): Promise<ExitCode> {
   return await withLedger(invocation, async (application) => {
     const decision = decisionOf(words);

@@ -8,7 +8,7 @@ import type { JournalEntry, LookFor } from "./operation-type.ts";
 
 export type Operation<K extends OperationName = OperationName> = { [P in K]: Change<P, OperationShapes[P]> }[K];
 
-/** What a planning rule returns. The operation's type supplies the other members. */
+/** The result of a planning rule. The operation's type supplies the other members. */
 export type DraftOperation<K extends OperationName = OperationName> = {
   [P in K]: { kind: P } & Draft<OperationShapes[P]>;
 }[K];

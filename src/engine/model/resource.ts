@@ -82,7 +82,7 @@ export interface ShownPerson {
   assets: readonly ObservedAsset[];
 }
 
-/** The recorded state of a resource: `changes` in memory, `open` in the ledger. Both must give the same result. */
+/** `changes` works in memory, `open` in the ledger. Both must give the same result. */
 export interface StateStore<Type extends keyof ChangeShapes, Rows extends StateRows = StateRows> {
   readonly tables: readonly (keyof ResourceTables)[];
   readonly nothing: Partial<Known>;
@@ -203,9 +203,9 @@ export interface Resource<
     snapshot: Snapshot,
     options: { whole?: boolean },
   ) => Seeking;
-  /** Pure: from desired, recorded and observed state, and the plans of earlier resources. */
+  /** Uses only desired, recorded and observed state, and the plans of earlier resources. */
   readonly plan: (given: Prepared, earlier: Earlier, options: PlanOptions) => ResourcePlan;
-  /** Runs after all resources: deletes accounts of people who hold nothing any more. */
+  /** After all resources: deletes accounts of people without assets. */
   readonly planLast?: (given: Prepared, earlier: Earlier, options: PlanOptions) => ResourcePlan;
   readonly adopt?: (loaded: Pick<LoadedCustomer, "customer" | "known">, shown: ShownPerson) => ReadBack;
   readonly differing?: (ledger: Ledger, customer: RecordKey) => Promise<(member: ObservedMember) => string[]>;

@@ -74,7 +74,7 @@ function flipsText({ records, stage, policy }: Operation, told: ReadonlyMap<stri
 
 const making: ReadonlySet<Operation["endpoint"]> = new Set(["E1", "E2", "E5", "M1"]);
 
-/** Whether it creates something that nothing can undo. A rebuilt ledger holds such operations. */
+/** Creates something that no call can undo. A rebuilt ledger holds such operations. */
 export function makes({ endpoint, takesAway }: Pick<Operation, "endpoint" | "takesAway">): boolean {
   return making.has(endpoint) && takesAway === 0;
 }
@@ -105,7 +105,6 @@ export interface Decided<Hold> {
   asked: ReadonlyMap<string, Hold>;
   approved: ReadonlyMap<string, Hold>;
   rejected: ReadonlyMap<string, Hold>;
-  /** Decisions about operations that have changed since. */
   outdated: ReadonlyMap<string, readonly Hold[]>;
 }
 

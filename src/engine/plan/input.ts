@@ -24,7 +24,7 @@ export interface PlanOptions {
   settings: AssumptionSettings;
   canSeal: boolean;
   policies: Policies;
-  /** Why this run may remove nothing: a source was read incompletely or shrank. */
+  /** A source was read incompletely or shrank, so this run may remove nothing. */
   takingBlocked: Block | undefined;
   /** Nothing that depends on one of these is planned. */
   contradicted: Contradictions;
@@ -42,7 +42,7 @@ export type Membership =
 export interface Part {
   operations: Operation[];
   changes: StateChange[];
-  /** By record key. Includes people who now belong elsewhere. */
+  /** Includes people who now belong elsewhere. */
   blocks: ReadonlyMap<string, Block>;
 }
 
@@ -171,13 +171,11 @@ export function isUnread({ unread = {} }: Pick<Observed, "unread">): boolean {
 export interface Rejection {
   record: RecordReference;
   kind: OperationName;
-  /** Hash of the rejected operation, or of one person's part of M1. */
   hash: string;
   settings: string;
   operationId: string;
   code: string;
   reason: string;
-  /** Rejected together with others, so the record at fault is unknown. */
   shared: boolean;
 }
 
@@ -219,7 +217,7 @@ interface Contents {
 
 export type ReadOptions = Pick<PlanOptions, "settings" | "policies"> & {
   thorough: boolean;
-  /** Replaces the contents that resources ask for. With `contents: undefined` none are read. */
+  /** Replaces the requested contents. With `contents: undefined`, M7 is not called. */
   instead?: { contents: Contents | undefined };
 };
 

@@ -60,7 +60,7 @@ export function planCustomer(input: CustomerInput, options: PlanOptions): Custom
     known.requests.length === 0 ? nothingRequested : planRequested(input, settings, { rejections, tried });
   if (own !== undefined) return waiting(own, planned);
 
-  // Why a request waits is told before a mere remark about the enterprise.
+  // The reason why a request waits is more important than a remark about the enterprise.
   const note = requested.block !== undefined && enterprise.note?.again === false ? undefined : enterprise.note;
   const told = recordsOf(input, { refused, note, asked: requested.block }, planned);
   const records = withUnread(told, input);

@@ -33,7 +33,7 @@ interface ShareWork {
 const mostEarlier = 100;
 const saidOfShares = z.looseObject({ canary: z.array(z.looseObject({ wrong: z.array(z.string()) })).default([]) });
 
-/** Others made an `extra`, unless it shows twice or after its removal. */
+/** An `extra` comes from others, unless it is a duplicate or was removed. */
 function isNotAsMeant({ class: named, subject }: Difference): boolean {
   if (named === "extra") return subject.startsWith(shownTwice) || subject.startsWith(shownStill);
   return named === "missing" || named === "different";
@@ -180,7 +180,7 @@ export interface DifferencesOfCustomer {
   customer: RecordKey;
   seenAt: string;
   differences: readonly Difference[];
-  /** Licence types that were bought but never shown, with the time of the first purchase. */
+  /** With the time of the first purchase. */
   neverShown: ReadonlyMap<string, string>;
 }
 
@@ -190,7 +190,7 @@ export interface Unread {
   began: string;
 }
 
-/** Reads linked customers, records what the platform shows, and returns their keys. */
+/** Records the readings. Returns the keys of the customers. */
 export async function readShare(
   { ledger, platform, settings, concurrency }: RunDependencies,
   customers: readonly RecordKey[],

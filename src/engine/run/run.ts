@@ -243,7 +243,7 @@ export function summaryJson(summary: RunSummary): Json {
   };
 }
 
-/** Returns what the caller must throw. */
+/** Returns the error that the caller must throw. */
 export async function endFailed(ledger: Ledger, run: string, error: unknown): Promise<unknown> {
   if (ledger.broken !== undefined) return ledger.broken;
   const exitCode = error instanceof Problem ? error.exitCode : exitCodes.other;

@@ -127,7 +127,7 @@ async function comparedSince({ ledger, clock }: RunDependencies, job: string): P
   return last !== undefined && last.state !== "done" ? "" : toInstant(clock.now());
 }
 
-/** Ignored classes are not recorded. Returns for how many ms at most a purchase did not show, by licence type. */
+/** Records the differences. Returns the longest time in ms that a purchase did not show, by licence type. */
 async function keepDifferences(
   { ledger }: Pick<RunDependencies, "ledger">,
   found: AsyncIterable<DifferencesOfCustomer>,

@@ -27,7 +27,6 @@ interface Cost {
   minor: Exact;
 }
 
-/** One product in one unit: added (1), removed (−1) or repriced (0). */
 export interface Moved {
   of: UnitProduct;
   units: 1 | -1 | 0;

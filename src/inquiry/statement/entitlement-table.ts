@@ -26,10 +26,7 @@ export interface Movement {
   count: number;
 }
 
-/**
- * All movements of an order. A seat exists while both the product and the assignment of its number exist. Nothing
- * happens before `placedAt`.
- */
+/** A seat exists while product and assignment exist. Nothing happens before `placedAt`. */
 export function* movementsOf(
   history: OrderHistory,
   placedAt: string,
@@ -80,10 +77,7 @@ interface Sum {
 
 let tables = 0;
 
-/**
- * Figures in a temporary table, in a file of SQLite: memory does not grow with the number of customers. The ledger is
- * never written.
- */
+/** A temporary table in a file, so that memory does not grow with customers. Never writes the ledger. */
 export class EntitlementTable {
   readonly #ledger: ReadOnlyLedger;
   readonly #branchAtEnd: BranchOf;

@@ -87,7 +87,7 @@ class Count {
     for (const end of ["from", "to"] as const) this.#stand(placed, held, period[end], `standing_${end}`);
   }
 
-  /** A seat of an asset number that no known order brought. `source`: of the staff record. */
+  /** A seat of a number without a known order. `source`: of the staff record. */
   seat(assignment: Assignment, source: string | null): void {
     const { filters, period } = this.#request;
     const { customer, from, to, isGranted, isRevoked } = assignment;
@@ -155,10 +155,7 @@ interface StandingAt {
   units: readonly StandingUnit[];
 }
 
-/**
- * What existed of an order before a moment, by customer; nothing for a form that is no longer kept.
- * `withNumbers` includes asset numbers.
- */
+/** The order's contents before a moment, by customer. Empty for a form that is no longer kept. */
 function standingBefore(history: OrderHistory, moment: string, withNumbers: boolean): StandingAt[] {
   const { placing } = history;
   if (placing.at >= moment) return [];

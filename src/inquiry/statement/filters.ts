@@ -116,7 +116,7 @@ export function branchOf(customer: Record<"namespace" | "id", RawBuilder<unknown
       and branch_owner.id = ${customer.id})`;
 }
 
-/** What a filter says of a customer, as a condition; nothing where it says nothing. */
+/** SQL condition for the customer and the branch of the filter. */
 export function ofCustomer(
   { customer, branch }: Filters,
   of: Record<"namespace" | "id", RawBuilder<unknown>>,

@@ -17,7 +17,6 @@ export interface OrderHistory extends OrderPast {
   placing: OrderPast["placing"] & {
     at: string;
     origin: "placed" | "adopted";
-    /** The placed form; undefined if it is no longer kept. */
     form: DatedOrder | undefined;
     operationId: string | null;
   };
@@ -78,7 +77,6 @@ const numbersOf = asked<RecordKey, NumberRow>(`select ${numberColumns} from asse
   union all select ${numberColumns} from earlier_number n where n.namespace = @namespace and n.order_id = @id
   order by fixed_at, number`);
 
-/** Undefined if the order is not placed. */
 export function orderHistory(ledger: ReadOnlyLedger, { namespace, id }: RecordKey): OrderHistory | undefined {
   const [row] = placedOrder(ledger, { namespace, id });
   return row === undefined ? undefined : historyOf(ledger, row);

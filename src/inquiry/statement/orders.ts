@@ -35,7 +35,6 @@ export function* ordersRows(ledger: ReadOnlyLedger, request: StatementRequest): 
   for (const row of licenceRows(ledger, request, words)) yield { part: "licences", row };
 }
 
-/** Lines by the time of their event. */
 function* orderLines(ledger: ReadOnlyLedger, request: StatementRequest, words: Words): Generator<Row, void, void> {
   const { filters } = request;
   const closed = closedTimes(ledger);
@@ -130,7 +129,7 @@ function seatsAtEnd(
   return seats;
 }
 
-/** Whether all forms of purchases up to an event are kept. Otherwise the order's contents are not known. */
+/** Otherwise the order's contents are unknown. */
 function isKnown({ placing, steps }: OrderHistory, last: number): boolean {
   if (placing.form === undefined) return false;
   return steps.every((step) => step.number > last || step.kind !== "bought" || step.form !== undefined);
@@ -218,7 +217,7 @@ function dateOfOrder(form: DatedOrder | undefined, dates: Dates): string | null 
   return dates(form?.placedAt, form?.zones?.["placedAt"]);
 }
 
-/** The closed period that an event adjusts, and the entry of the placing that stands in it. */
+/** Which closed period the event adjusts, and the entry of the placing in that period. */
 function adjustedCells(
   { placing }: OrderHistory,
   { number, at }: OrderChange,

@@ -34,9 +34,9 @@ interface Proof {
 }
 
 interface Proven {
-  /** The last one that says of an operation that it is done. */
+  /** The last audit entry that marks an operation as done. */
   done: ReadonlyMap<string, number>;
-  /** The first one of the readings of a moment. */
+  /** The first audit entry of the readings of a moment. */
   readings: ReadonlyMap<string, number>;
 }
 
@@ -63,7 +63,7 @@ interface Event {
   at: string;
 }
 
-/** The run and the audit entry of an event: of its operation, or of the reading of its customer that learned of it. */
+/** The run and the audit entry of an event: of its operation, or of the reading that learned of it. */
 export function proofs(ledger: ReadOnlyLedger): (event: Event) => Proof {
   const recent = new Recent<Proven>(mostRemembered);
   const provenOf = (subject: string): Proven =>

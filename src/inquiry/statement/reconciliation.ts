@@ -117,7 +117,7 @@ function* reconciled(
   }
 }
 
-/** Limits items by source and product. A product selects its orders, its units, and assignments of their numbers. */
+/** A product selects its orders, its units, and assignments of their numbers. */
 function askedOf(items: ReconciledItem[], facts: CustomerFacts, { source, product }: Filters): ReconciledItem[] {
   const ofSource = source === undefined ? items : items.filter((one) => one.source === source);
   if (product === undefined) return ofSource;
@@ -174,7 +174,7 @@ function* correctedRows(ledger: ReadOnlyLedger, request: StatementRequest): Gene
   }
 }
 
-/** Whether a change is of the product that is asked for: of an order, where one of its forms has that product. */
+/** For a whole order: whether one of its forms has the product. */
 function isAsked(
   { level, item, asset }: OrderChange,
   { before, after }: Record<"before" | "after", OrderForm>,
@@ -301,7 +301,6 @@ function formsOf(row: RecordFactRow, steps: readonly StepRow[]): OrderForms {
   return { now, sent, lastSent };
 }
 
-/** A form of an order as it is kept, with the zones of its dates. */
 function formIn(body: string, zones: string | null): OrderForm {
   return orderForm(stored<KeptOrder>(body), zonesIn(zones));
 }

@@ -30,7 +30,6 @@ interface Life {
   ended: Edge | undefined;
 }
 
-/** A seat exists while both the product and an assignment of its number exist. */
 interface Seat {
   life: Life;
   begun: Edge;
@@ -41,7 +40,7 @@ export type AssignmentsOf = (
   owners: ReadonlyMap<string, ReadonlySet<string>>,
 ) => ReadonlyMap<string, readonly Assignment[]>;
 
-/** When a placing counts: when it happened, or by the CRM's date if there is one. */
+/** The CRM's date if there is one, otherwise the time of the placing. */
 export function placedBy({ by, period }: StatementRequest, { at, form }: OrderHistory["placing"]): string {
   const dated = by === "happened" ? null : crmDate(form?.placedAt, form?.zones, "placedAt");
   return dated === null ? at : instantBeside(dated, period);

@@ -45,8 +45,8 @@ export const statements = {
 export type StatementKind = keyof typeof statements;
 
 /**
- * A statement as chunks of files: the same ledger and request give the same bytes. `name`: the file name without a
- * folder; `sign` signs the printed audit head. Throws a usage Problem for a filter that the statement does not support.
+ * The same ledger and request give the same bytes. `name`: the file name without a folder; `sign` signs the printed
+ * audit head. Throws a usage Problem for an unsupported filter.
  */
 export async function* statement(
   ledger: ReadOnlyLedger,
@@ -75,10 +75,7 @@ function requireUseful(kind: string, given: Filters, useful: readonly (keyof Fil
 
 export type SignHead = (head: AuditHeadFacts) => string | undefined;
 
-/**
- * The header of a statement. With `asOf` the audit head is the one of that moment. Throws a usage Problem for an
- * unknown filter value.
- */
+/** With `asOf`, the audit head of that moment. Throws a usage Problem for an unknown filter value. */
 export async function statementHeader(
   ledger: ReadOnlyLedger,
   { kind, version, title, tolerates }: Pick<StatementShape, "kind" | "version" | "title" | "tolerates">,

@@ -6,10 +6,9 @@ import { rmSync, statSync } from "node:fs";
 import Database from "better-sqlite3";
 import { createPrivateFile, keepPrivate } from "../../base/private-files.ts";
 
-/** A user of this machine who signed in by a link. */
 export interface Session {
   user: string;
-  /** What each form of whoever signed in bears, and nobody else can know. */
+  /** Every form of the session contains this secret. */
   csrf: string;
 }
 
@@ -22,7 +21,7 @@ export interface SessionsOptions {
   path: string;
   clock: Pick<Clock, "now">;
   random: Randomness;
-  /** The file was made again, so everybody must sign in again. */
+  /** A new file was made, so everybody must sign in again. */
   anew: (why: string) => void;
 }
 
@@ -55,7 +54,7 @@ export class Sessions {
     });
   }
 
-  /** Signs somebody in and gives the token that their browser shows from now on. */
+  /** Returns the token for the browser. */
   begin(user: string): string {
     const token = this.#random.hex(32);
     const row = { hash: hashOf(token), user, csrf: this.#random.hex(32), now: this.#clock.now() };
@@ -68,7 +67,7 @@ export class Sessions {
     return token;
   }
 
-  /** The session of a token. One whose time is over ends. */
+  /** Ends an expired session. */
   find(token: string, life: { idleMs: number; longestMs: number; isUsed: boolean }): Session | undefined {
     const hash = hashOf(token);
     const now = this.#clock.now();
@@ -92,7 +91,7 @@ export class Sessions {
     this.#file.use((database) => database.prepare<[string]>("delete from session where hash = ?").run(hashOf(token)));
   }
 
-  /** The token of a link that signs in a user of this computer, once and within a minute. */
+  /** The token of a link that signs in once, within a minute. */
   makeLink(user: string): string {
     const token = this.#random.hex(32);
     const now = this.#clock.now();
@@ -105,7 +104,7 @@ export class Sessions {
     return token;
   }
 
-  /** The user of a link, which is used up then. */
+  /** Uses the link up. */
   useLink(token: string): string | undefined {
     const hash = hashOf(token);
     const now = this.#clock.now();
@@ -142,7 +141,7 @@ function keepNewest(database: Sqlite): void {
     .run(count - mostSessions + Math.ceil(mostSessions / 10));
 }
 
-/** The version of the tables. A file of another version is made again; its content is replaceable. */
+/** A file of another version is replaced; its content is not important. */
 const version = 2;
 
 const tables = `
@@ -160,16 +159,13 @@ const tables = `
 
 export interface Own {
   key: string;
-  /** The host name of the pages on this computer. Nobody can guess it. */
+  /** A secret host name of the pages on this computer. */
   name: string;
 }
 
 const broken = /^SQLITE_(?:CORRUPT|NOTADB)|^SQLITE_ERROR$/u;
 
-/**
- * Readable only by its owner. If it is damaged, missing or of another version, it is made again: `anew` gets the
- * reason.
- */
+/** Readable only by its owner. Replaced if damaged, missing or of another version: `anew` gets the reason. */
 export class SideFile {
   readonly #path: string;
   readonly #own: () => Own;
@@ -182,7 +178,7 @@ export class SideFile {
     this.#anew = parts.anew;
   }
 
-  /** Runs `work` in one transaction. If the file is damaged, runs `work` once more with a new file. */
+  /** One transaction. If the file is damaged, runs `work` once more with a new file. */
   use<T>(work: (database: Sqlite) => T): T {
     try {
       return this.#within(work);

@@ -34,10 +34,8 @@ export interface DifferenceCount {
 
 export type StandingDifference = RecordKey & Pick<DifferenceTable, "level" | "subject" | "detail">;
 
-/** When whole readings showed a difference first. */
 export type SeenDifference = Pick<DifferenceTable, "level" | "subject" | "class"> & { firstSeen: string };
 
-/** Drift by customer. Writes run inside the writer's transaction. */
 export class DifferenceRows {
   readonly #statements;
 
@@ -45,7 +43,7 @@ export class DifferenceRows {
     this.#statements = prepareStatements(database);
   }
 
-  /** Differences that are missing now end. One that a later call must have ended starts again. */
+  /** Ends differences that are no longer found. Restarts one that a later call should have ended. */
   keep({ namespace, id }: RecordKey, found: readonly Difference[], seenAt: string): void {
     const run = this.#statements;
     const names = new Set<string>();

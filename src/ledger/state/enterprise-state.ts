@@ -18,8 +18,6 @@ import type { DifferenceCount, SeenDifference, StandingDifference } from "./diff
 import type { Unread } from "./unread-customers.ts";
 import { saidLinks } from "./said-links.ts";
 
-/** Customers that are woken in one transaction. */
-
 export interface ShownOfCustomer {
   customer: RecordKey;
   link: Known["link"];
@@ -88,7 +86,7 @@ export class EnterpriseState {
     return this.#context.readTogether(() => ask(this.#rows.resources));
   }
 
-  /** Writes rows of resources in one transaction, without an audit entry. `at` is their stamp. */
+  /** One transaction, no audit entry. `at` is its stamp. */
   write<Written>(work: (rows: OpenRows, at: string) => Written): Promise<Written> {
     return this.#context.write(() => work(this.#rows.resources, this.#context.now));
   }
@@ -127,12 +125,10 @@ export class EnterpriseState {
     return this.#context.read(() => this.#rows.desired.forms<DesiredStaff>("staff", staff));
   }
 
-  /** An order that an adopted enterprise showed when it was examined. */
   async shownOrder(customer: RecordKey, channelOrderId: string): Promise<ShownOrder | undefined> {
     return this.#context.read(() => this.#rows.observations.shownOrder(customer, channelOrderId));
   }
 
-  /** Readings that already missed parts of an order that should be removed. */
   async absences(customer: RecordKey, order: string): Promise<Absences | undefined> {
     return this.#context.read(() => this.#rows.observations.absences(customer, order));
   }
@@ -226,7 +222,7 @@ export class EnterpriseState {
     return this.#context.read(() => this.#rows.differences.of(customer));
   }
 
-  /** What stands otherwise than it was left, counted, and the first of it. */
+  /** Counts of the differences, and the first of them. */
   async differences(first: number): Promise<{ counts: DifferenceCount[]; first: StandingDifference[] }> {
     return this.#context.readTogether(() => ({
       counts: this.#rows.differences.counts(),
@@ -255,7 +251,7 @@ export class EnterpriseState {
     return this.#context.read(() => this.#rows.licenceTypes.isShown(type));
   }
 
-  /** Counts existing resources that could be removed, of one customer or all. Shares of limits refer to this. */
+  /** Of one customer or all. Shares of limits refer to these numbers. */
   async live(customer?: RecordKey, things: readonly TakenThing[] = takenThings): Promise<Record<TakenThing, number>> {
     const live = noThings();
     this.#context.readTogether(() => {

@@ -4,7 +4,6 @@ import type { Sqlite } from "../database/database.ts";
 import { prepared, sql } from "../database/statements.ts";
 import { rebuiltKind } from "./observations.ts";
 
-/** Which tables have rows of a customer (1 or 0). Empty ones are not read. */
 export interface Held {
   [resource: string]: number;
   open: number;

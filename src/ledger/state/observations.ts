@@ -6,7 +6,6 @@ import type { Sqlite } from "../database/database.ts";
 import { prepared, sql, table } from "../database/statements.ts";
 import type { Writes } from "../../engine/model/resource.ts";
 
-/** The fields that distinguish forms of a product in M7. */
 export type ShownForm = {
   [
     Field in
@@ -21,7 +20,6 @@ export type ShownForm = {
   ]: Exclude<ProductInstance[Field], undefined>;
 };
 
-/** An order of an enterprise that somebody else made. */
 export interface ShownOrder {
   licenceOrders: ReadonlyMap<string, string>;
   products: ReadonlyMap<string, readonly string[]>;
@@ -65,7 +63,6 @@ export const candidatesKind = "candidates";
 /** The kind for parts missing from readings of an order that should be removed. */
 export const absentKind = "absent";
 
-/** Parts of an order that readings missed, with the first time and the number of readings. */
 export interface Absences {
   form: string;
   left: Record<string, { since: string; readings: number }>;
@@ -74,7 +71,6 @@ export interface Absences {
 /** The kind that marks a customer with work left by a rebuild. */
 export const rebuiltKind = "rebuilt";
 
-/** Something that was shown, as a row keeps it. */
 interface Thing {
   kind: string;
   subject: string;

@@ -10,7 +10,7 @@ export interface CrmStanding {
   code: string | null;
 }
 
-/** A product or package as E5 sent it, under one asset number. Licence passwords are left out. */
+/** As E5 sent it, under one asset number, without licence passwords. */
 export interface SentItem {
   id: string;
   assetNumber: string;
@@ -27,9 +27,7 @@ export interface Purchase {
   licenceOrders: ReadonlyMap<string, string>;
 }
 
-/**
- * An existing product or package. `purchase`: set if no call of ours made it, and it is newer than the order's placing.
- */
+/** `purchase`: set if it is newer than the placing and no call of ours made it. */
 export interface PlacedItem extends NumberedItem {
   purchase?: Purchase | undefined;
 }
@@ -45,7 +43,6 @@ export interface PlacedCase {
 export interface OrderCase {
   key: RecordKey;
   crm: CrmStanding | null;
-  /** The customer should not have the order: it was cancelled, or moved away. */
   cancelled: boolean;
   isAway?: boolean | undefined;
   crmDate: CrmDate | null;
@@ -91,23 +88,20 @@ export interface CustomerCase {
   key: RecordKey;
   crm: CrmStanding | null;
   link: { enterpriseGlobalId: string; at: string; origin: string } | null;
-  /** The last reading back; null if there was none. */
+  /** Null: never read back. */
   read: { seenAt: string; complete: boolean } | null;
   orders: readonly OrderCase[];
   staff: readonly StaffCase[];
   assignments: readonly AssignmentCase[];
   /** Asset numbers that our operation took from a member and gave to nobody since. */
   freed: ReadonlyMap<string, Ended>;
-  /** Accounts that our operation deleted. */
   deleted: readonly (Ended & { staff: RecordKey })[];
-  /** By subject; products and packages by `number/id`. */
   shown: {
     enterprises: ReadonlyMap<string, ShownItem>;
     assets: ReadonlyMap<string, ShownItem>;
     products: ReadonlyMap<string, ShownItem>;
     packages: ReadonlyMap<string, ShownItem>;
     members: ReadonlyMap<string, ShownItem>;
-    /** Assets and products that the last reading showed more than once. */
     twice: ReadonlyMap<string, ShownItem>;
   };
   /** Records in quarantine that were never usable. */
@@ -134,23 +128,23 @@ export type Agreement = "matched" | DriftClass;
 
 const worst: readonly Agreement[] = ["missing", "different", "extra", "in-transit", "not-observable", "matched"];
 
-/** The verdict of what has parts with these verdicts. */
+/** The verdict of a whole with these parts. */
 export function worstOf(verdicts: readonly Agreement[]): Agreement {
   return worst.find((verdict) => verdicts.includes(verdict)) ?? "matched";
 }
 
-/** How many parts are not as meant, such as `2 missing`, in the order in which each verdict comes first. */
+/** For example `2 missing`, in the order of first occurrence. */
 export function verdictCounts(verdicts: readonly Agreement[]): string[] {
   return [...Map.groupBy(verdicts, (verdict) => verdict)]
     .filter(([verdict]) => verdict !== "matched")
     .map(([verdict, all]) => `${all.length} ${verdict}`);
 }
 
-/** What becomes of what was sent: all that is not as it was left. */
+/** Every state of a sent thing that is not as sent. */
 export const driftClasses = ["missing", "extra", "different", "in-transit", "not-observable"] as const;
 export type DriftClass = (typeof driftClasses)[number];
 
-/** A customer's drift. It contains ids and values of the platform only. */
+/** Contains only ids and values of the platform. */
 export interface Difference {
   level: Level;
   /** Duplicates and removed items have a prefix: `shownTwice` or `shownStill`. */
@@ -180,7 +174,6 @@ export interface Comparison {
   licenseOrderId?: string | undefined;
   licenseType?: string | undefined;
   assetNumber?: string | null | undefined;
-  /** The unit's place in its asset as bought, independent of its asset number. */
   unit?: number | undefined;
   item?: string | undefined;
   staff?: RecordKey | undefined;
@@ -232,7 +225,7 @@ export function inCodes(item: CustomerCase): CustomerCase {
 /** Nothing is known about something sent after the last reading. */
 export const sentSince = "it was sent after the platform was last read for the customer";
 
-/** Whether `at` is later than the last complete reading of a customer. */
+/** Whether `at` is later than the last complete reading. */
 export function isSince({ read }: CustomerCase, at: string | undefined): boolean {
   return at !== undefined && read?.complete === true && at > read.seenAt;
 }
@@ -312,7 +305,7 @@ const plural: Record<Level, AgreementCount["what"]> = {
   assignment: "assignments",
 };
 
-/** Counts comparisons by their level; levels without any are left out. */
+/** Levels without comparisons are left out. */
 export function agreementOf(rows: Iterable<Comparison>): AgreementCount[] {
   const counts = new Map(levels.map((level) => [level, { what: plural[level], matched: 0, unsent: 0, total: 0 }]));
   for (const { level, verdict, sent } of rows) {
@@ -330,7 +323,7 @@ const instants = new Set(["limitStartDate", "limitEndDate", "trialEndDate", "lim
 /** Smaller numbers are seconds: as milliseconds they would lie before March 1973. */
 const leastMilliseconds = 100_000_000_000;
 
-/** An instant of the platform or the CRM in milliseconds: a number, its text, or a date with a time. */
+/** Milliseconds, from a number, its text, or a date with a time. */
 export function instantOf(value: Json | undefined): number | undefined {
   if (value === undefined || value === null || value === "" || typeof value === "object") return undefined;
   const count = Number(value);
@@ -340,7 +333,7 @@ export function instantOf(value: Json | undefined): number | undefined {
   return Number.isNaN(at) ? undefined : at;
 }
 
-/** Whether two values of a field are instants at most so many seconds apart. */
+/** Whether two instants differ by at most so many seconds. */
 export function isWithin(
   field: string,
   one: Json | undefined,

@@ -33,7 +33,7 @@ interface Sides {
 
 const itemsOf = { product: "products", package: "packages" } as const;
 
-/** Every order of a customer with its products and packages, then what the platform shows beside them. */
+/** Every order of a customer with its products and packages, then other items of the platform. */
 export function orderRows(item: CustomerCase, view: ReconciliationView): Comparison[] {
   const rows: Comparison[] = [];
   const met = { product: new Set<string>(), package: new Set<string>() };

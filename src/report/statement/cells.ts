@@ -1,7 +1,6 @@
 import { Problem, exitCodes } from "../../base/errors.ts";
 import type { Cell, Column, Part, Row } from "./shape.ts";
 
-/** Refuses a row that is not what its part says: no format writes a value that it does not understand. */
 export function rowCheck(part: Part): (row: Row, number: number) => void {
   const columns = new Map(part.columns.map((column) => [column.name, column]));
   const amounts = part.columns.filter((column) => column.type === "money");
@@ -45,27 +44,24 @@ function badRow(part: Part, number: number, what: string): Problem {
   });
 }
 
-/** The amount, number or text in a column of a row; null where the cell is empty. */
 export function cellOf(row: Row, { name }: Column): Cell {
   return row[name] ?? null;
 }
 
-/** The currency of an amount in a row. `rowCheck` saw that it is there. */
+/** `rowCheck` ensures that the currency exists. */
 export function currencyOf(row: Row, column: Column): string {
   return String(row[column.currencyIn ?? ""]);
 }
 
-/** The amount in a cell of money, in minor units. */
 export function minorOf(cell: NonNullable<Cell>): Exact {
   return typeof cell === "bigint" ? cell : Number(cell);
 }
 
-/** Whether a cell holds a list. */
 export function isList(cell: Cell): cell is readonly string[] {
   return Array.isArray(cell);
 }
 
-/** What must not act in a text, and what is not seen at all: each range with what it holds. */
+/** Characters that act in a terminal or editor, or that nobody can see. */
 const unseenRanges = [
   "\\u0000-\\u001f\\u007f-\\u009f", // control characters, with tab and line ends
   "\\u061c\\u200e\\u200f\\u202a-\\u202e\\u2066-\\u2069", // what turns the direction of a text
@@ -75,7 +71,7 @@ const unseenRanges = [
 ];
 const unseen = new RegExp(`[${unseenRanges.join("")}]`, "gu");
 
-/** A text with every character that would act or not be seen as an escape of JSON, such as `\u202e`. */
+/** Escapes these characters as in JSON: `\u202e`. */
 export function withEscapes(text: string): string {
   return text.replaceAll(unseen, escaped);
 }
@@ -86,40 +82,32 @@ const shortEscapes: ReadonlyMap<string, string> = new Map([
   ["\r", "\\r"],
 ]);
 
-/**
- * A text as it stands in a cell of every format but JSON, which keeps it exactly: what would act or not be seen is
- * shown as an escape, such as `\n` or `\u202e`.
- */
+/** The text of a cell in every format except JSON. Escapes characters that act or are invisible: `\n`, `\u202e`. */
 export function cellText(text: string): string {
   return text.replaceAll(unseen, (found) => shortEscapes.get(found) ?? escaped(found));
 }
 
-/** A character as `\u202e`. */
 function escaped(character: string): string {
   return `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`;
 }
 
-/** What a spreadsheet takes for the beginning of a formula, in both widths. */
+/** Both widths of the characters that begin a formula in a spreadsheet. */
 const formulaStart = /^[=+\-@\t\r\n\uff1d\uff0b\uff0d\uff20]/;
 
-/**
- * A cell's text in a file whose cells have no type: one that a spreadsheet would take for a formula begins with an
- * apostrophe.
- */
+/** For files without cell types: an apostrophe keeps a spreadsheet from reading the text as a formula. */
 export function untypedCellText(text: string): string {
   const shown = cellText(text);
   return formulaStart.test(text) ? `'${shown}` : shown;
 }
 
-/** What stands between the members of a list in one cell. */
 const listMark = "; ";
 
-/** The members of a list in one cell: a `;` of theirs is shown as an escape, so that they can be told apart again. */
+/** Escapes `;` inside members, so that a reader can split the list again. */
 export function joinedList(members: readonly string[]): string {
   return members.map((member) => member.replaceAll(";", escaped)).join(listMark);
 }
 
-/** A whole number that is held exactly: a bigint where it has more digits than a number holds. */
+/** A bigint if a number cannot hold all digits. */
 export type Exact = number | bigint;
 
 export function plus(one: Exact, other: Exact): Exact {
@@ -132,13 +120,12 @@ export function minus(one: Exact, other: Exact): Exact {
   return exact(BigInt(one) - BigInt(other));
 }
 
-/** A whole number as JSON has it: a text of its digits where not every reader would take the number exactly. */
+/** Text if some readers would lose digits of the number. */
 export function exactJson(value: Exact): number | string {
   const known = typeof value === "bigint" ? exact(value) : value;
   return typeof known === "bigint" ? String(known) : known;
 }
 
-/** Whether a cell holds a whole number. */
 export function isExact(value: unknown): value is Exact {
   return typeof value === "number" || typeof value === "bigint";
 }
@@ -151,18 +138,14 @@ function exact(value: bigint): Exact {
 const quarterHour = 15 * 60_000;
 const mostKept = 20_000;
 
-/** Instants as the clocks of a zone show them. */
 export interface LocalTime {
-  /** `2026-10-01T02:00:00+02:00` for an instant in UTC; milliseconds only where there are some. */
+  /** `2026-10-01T02:00:00+02:00`, with milliseconds only if there are any. */
   text(instant: string): string;
   /** `2026-10-01 02:00:00` for people, without the offset. */
   shown(instant: string): string;
 }
 
-/**
- * The time of a zone. What its rules say is kept for each quarter of an hour: clocks are changed at the beginning of
- * one.
- */
+/** Caches the offset of each quarter of an hour: clocks change only at its beginning. */
 export function localTime(zone: string): LocalTime {
   const kept = new Map<number, number>();
   const offset = (instant: number): number => {
@@ -195,7 +178,7 @@ function offsetText(ahead: number): string {
   return `${ahead < 0 ? "-" : "+"}${two(Math.floor(minutes / 60))}:${two(minutes % 60)}`;
 }
 
-/** Throws where the rows of a statement, added up as they came, do not make its summary. */
+/** Throws if the rows of a statement do not add up to its summary. */
 export function requireBalanced(kind: string, summary: readonly Row[], addedUp: readonly Row[]): void {
   if (textOf(summary) === textOf(addedUp)) return;
   throw new Problem({

@@ -1,6 +1,6 @@
 /**
- * The only texts that closed periods may contain: texts made of figures, ids, codes and field names. Words of the CRM
- * and of the services may name people, so they are kept where they can be erased.
+ * The only texts that closed periods may contain: figures, ids, codes and field names. Words of the CRM and the
+ * services may name people, so these words stay where they can be erased.
  */
 
 const id = "[^\\s;,]{1,120}";
@@ -59,7 +59,6 @@ const shortened: readonly (readonly [RegExp, (...parts: string[]) => string])[] 
   [new RegExp(`^(${claim})not sent\\b`, "u"), (what) => `${what}not sent`],
 ];
 
-/** A detail without words of the CRM and of the services. */
 export function closedDetail(detail: string): string {
   if (isClosed.test(detail)) return detail;
   for (const [pattern, left] of shortened) {

@@ -5,7 +5,6 @@ import { minus, type Exact } from "./cells.ts";
 import { changedFields, type OrderChange } from "./order-form.ts";
 import { amountColumns, column, type Column, type Part, type PartRow, type Row } from "./shape.ts";
 
-/** The order that something changed in. */
 export interface ChangedOrder {
   order: RecordKey;
   customer: RecordKey;
@@ -15,7 +14,6 @@ export interface ChangedOrder {
   placedAt: string;
 }
 
-/** The columns that name the order of a change. */
 const changedOrderColumns: readonly Column[] = [
   column("text", "customer", "Customer", "Key of the customer that the order belongs to."),
   column("text", "branch", "Branch", "Code of the branch that looks after the customer."),
@@ -27,7 +25,6 @@ const changedOrderColumns: readonly Column[] = [
 
 const datesOf = "A date is as the CRM gave it, with the time where only that changed.";
 
-/** The columns that say what changed, from what to what. */
 const changeColumns: readonly Column[] = [
   column("text", "level", "Level", "What changed: `order`, `asset`, `package` or `product`."),
   column("text", "item", "Item", "Id of the asset, package or product in the CRM; empty for the order itself."),
@@ -49,7 +46,7 @@ const changeColumns: readonly Column[] = [
   column("integer", "count_change", "Change of count", "Count after less count before."),
 ];
 
-/** What the CRM has otherwise now than an order was placed with. */
+/** Differences between the orders in the CRM and the orders as sent. */
 export const corrected: Part = {
   name: "corrected",
   title: "Corrected in the CRM",
@@ -66,7 +63,6 @@ export const corrected: Part = {
   ],
 };
 
-/** What the CRM has otherwise than the order was placed with, as a row of `corrected`. */
 export function correctedRow(
   order: ChangedOrder & { changedAt: string; source: string; place: string },
   change: OrderChange,
@@ -77,7 +73,6 @@ export function correctedRow(
   return { part: "corrected", row };
 }
 
-/** The cells that name the order of a change. */
 function changedOrderCells(order: ChangedOrder, zone: string): Row {
   return {
     customer: formatKey(order.customer),
@@ -89,7 +84,6 @@ function changedOrderCells(order: ChangedOrder, zone: string): Row {
   };
 }
 
-/** The cells that say what changed. */
 function changeCells(change: OrderChange, zone: string): Row {
   const { level, item, name, number, licenseType, field, before, after } = change;
   const changed = amountDifference(before.amount, after.amount);
@@ -114,13 +108,12 @@ function changeCells(change: OrderChange, zone: string): Row {
   };
 }
 
-/** Both sides as text. */
 function textsOf({ before, after }: OrderChange, zone: string): Record<"before" | "after", string | null> {
   if (before.date === undefined || after.date === undefined) return { before: before.text, after: after.text };
   return bothDates(before.date, after.date, zone);
 }
 
-/** The amount after less the one before, of the same currency; one that is not there counts as none. */
+/** The amount after minus the amount before, in one currency. A missing amount counts as 0. */
 export function amountDifference(
   before: Money | undefined,
   after: Money | undefined,

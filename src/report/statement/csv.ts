@@ -13,7 +13,7 @@ import {
 import type { Column, Part, Row } from "./shape.ts";
 import type { OpenStatement, StatementWriter } from "./writer.ts";
 
-/** A statement as CSV (RFC 4180, UTF-8): a file for each part with one line of column names and data only. */
+/** CSV (RFC 4180, UTF-8): one file per part, with one header line. */
 export function csvWriter({ header }: OpenStatement): StatementWriter {
   const time = localTime(header.period.zone);
   return {

@@ -22,7 +22,6 @@ export type ExceptionFacts =
       code: string;
       reason: string;
       since: string;
-      /** The code that blocked it then. */
       cause: string;
       /** The undecided or rejected hold on it. */
       holds: readonly string[];
@@ -41,7 +40,7 @@ export interface FoundException {
   ended: { at: string; how: string | null } | null;
 }
 
-/** One exception as a row, for readers who run no commands themselves. */
+/** For readers who run no commands. */
 export function exceptionRow(facts: ExceptionFacts): Row {
   const row = rowOf(facts);
   const { next } = row;
@@ -150,7 +149,7 @@ function quarantinedRow(row: QuarantineFacts): Row {
   };
 }
 
-/** The operation without results learned after the period. */
+/** Without results learned after the period. */
 function asItStood({ row, stood }: Extract<ExceptionFacts, { kind: "unknown" }>): OperationFacts {
   return row.state === stood ? row : { ...row, state: stood, verdict: null, outcomeCode: null };
 }
@@ -190,7 +189,7 @@ export function signedAs(exception: StatedException): Signable[] {
   return accepted === undefined ? [] : [accepted];
 }
 
-/** The id for signing off an exception; null if nothing can be signed off. */
+/** Null if nothing can be signed off. */
 export function signOffId(exception: StatedException): string | null {
   const { facts, ended } = exception;
   const [signable] = signedAs(exception);
@@ -243,7 +242,6 @@ export function acceptedAs({ facts, orders }: StatedException): Signable | undef
   }
 }
 
-/** A part of an id that a shell accepts without quotes. */
 function plain(text: string): string {
   const coded = (character: string): string => `%${character.charCodeAt(0).toString(16).toUpperCase()}`;
   return encodeURIComponent(text.toWellFormed()).replaceAll(/[!'()*~]/gu, coded);

@@ -83,7 +83,6 @@ export interface ConcernedOrder {
 }
 
 export interface StatedException extends FoundException {
-  /** It had not ended at the end of the period. */
   open: boolean;
   owner: Actor | null;
   branch: string | null;
@@ -236,7 +235,7 @@ function toldOf(
   return { told: { kind: String(kind), open, owner, ageing: bucket }, hours, row };
 }
 
-/** What a row says otherwise where the exception has ended, in the period or after it. */
+/** How the row changes if the exception ended, in the period or later. */
 function endOf({ facts, ended, open }: StatedException, { reason = null, code = null }: Row): Row {
   if (ended === null) return {};
   const told = { until: ended.at, reason: ended.how === null ? reason : `${String(reason)}; ${ended.how}` };
@@ -255,7 +254,7 @@ function endOf({ facts, ended, open }: StatedException, { reason = null, code = 
   }
 }
 
-/** One exception as a row of `exceptions`, without its sign-off. */
+/** Without its sign-off. */
 export function statedException(exception: StatedException, known: Known): Row {
   const { told, hours, row } = toldOf(exception, known);
   const stakes = stakesOf(exception);

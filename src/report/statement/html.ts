@@ -17,15 +17,14 @@ import type { Column, Part, Row, StatementHeader } from "./shape.ts";
 /** The other formats have all rows. */
 const mostRows = 2000;
 const mostCharacters = 4000;
-/** From this number of columns on, a table is printed smaller. */
 const wideFrom = 11;
 const brokenFrom = 24;
-/** With more sums than this and fewer groups, the table of totals is turned. */
+/** With more sums than this and fewer groups, the table is turned. */
 const mostAcross = 10;
 
 /**
- * A statement as a page for reading and printing, with the first rows of each part. It has no script and loads nothing.
- * Totals come before the rows, so the whole page is held in memory.
+ * A page for reading and printing, with the first rows of each part. Has no script and loads nothing. Totals come
+ * before the rows, so memory holds the whole page.
  */
 export function htmlWriter(statement: OpenStatement): StatementWriter {
   const time = localTime(statement.header.period.zone);
@@ -51,7 +50,7 @@ export function htmlWriter(statement: OpenStatement): StatementWriter {
   };
 }
 
-/** What a statement was made from, in the order in which people read it; what is not known of that is left out. */
+/** In reading order, without unknown facts. */
 function factsOf({ period, filters, auditHead, tolerances, ...header }: StatementHeader, time: LocalTime): Markup[] {
   const at = (instant: string | null | undefined): string | undefined => (instant ? time.text(instant) : undefined);
   const facts: [title: string, value: string | number | null | undefined][] = [
@@ -91,7 +90,7 @@ function factsOf({ period, filters, auditHead, tolerances, ...header }: Statemen
   return [...known.map(fact), ...(signed === undefined ? [] : [signedHead(signed)]), ...after.map(fact)];
 }
 
-/** Lines begin where a line of the page does: so the page itself is a file in which a signed head stands. */
+/** Keeps line starts, so that tools find the signed head in the page itself. */
 function signedHead(checkpoint: string): Markup {
   const lines = checkpoint.replace(/\n$/u, "").split("\n").map(cellText);
   return markup`<dt class="whole">Audit head: signed</dt><dd class="whole"><pre>
@@ -202,23 +201,21 @@ function pageText(text: string): string {
   return `${cellText(text.slice(0, mostCharacters))}… (${more} more characters)`;
 }
 
-/** HTML that is escaped already. */
 type Markup = Exclude<ReturnType<typeof html>, Promise<unknown>>;
 
-/** HTML of a template: texts in it are escaped, markup and lists of it stand as they are. */
+/** Escapes texts, but not markup or lists of markup. */
 function markup(strings: TemplateStringsArray, ...values: (string | number | Markup | readonly Markup[])[]): Markup {
   const made = html(strings, ...values);
   if (made instanceof Promise) throw new TypeError("a template of a statement waits for nothing");
   return made;
 }
 
-/** A number's digits in groups of three, as people read them. */
 function grouped(digits: string): string {
   const [whole = "", ...fraction] = digits.split(".");
   return [whole.replaceAll(/\B(?=(?:\d{3})+$)/g, ","), ...fraction].join(".");
 }
 
-/** What a statement or a part of it says of itself, names of columns and values between backticks set as such. */
+/** Sets text between backticks as code. */
 function aboutMarkup(text: string): Markup[] {
   return text.split("`").map((one, index) => (index % 2 === 0 ? markup`${one}` : markup`<code>${one}</code>`));
 }

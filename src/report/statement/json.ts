@@ -16,8 +16,8 @@ import type { Column, Part, Row, StatementHeader } from "./shape.ts";
 import { tolerancesJson } from "./tolerances.ts";
 
 /**
- * A statement as one JSON document: the header on the first line, then each part with columns, one row a line, and
- * totals. Each line is canonical JSON. Texts are exact; characters that act in a terminal or editor are escaped.
+ * One JSON document: a header line, then each part with columns, one row per line, and totals. Lines are canonical
+ * JSON. Texts are exact, but characters that act in a terminal or editor are escaped.
  */
 export function jsonWriter({ header }: OpenStatement): StatementWriter {
   const time = localTime(header.period.zone);
@@ -42,7 +42,6 @@ export function jsonWriter({ header }: OpenStatement): StatementWriter {
   };
 }
 
-/** JSON on one line. It escapes control characters itself; the others that would act in a text are escaped too. */
 function line(value: Json): string {
   return withEscapes(canonicalJson(value));
 }
@@ -80,7 +79,7 @@ function cellJson(row: Row, column: Column, time: LocalTime): Json {
   return column.type === "instant" ? time.text(String(cell)) : cell;
 }
 
-/** Totals as JSON: integers as in the rows, money as decimal texts by currency. */
+/** Integers as in the rows; money as decimal texts by currency. */
 function totalsJson(part: Part, totals: PartTotals): JsonObject {
   const groups = totals.groups.map(({ value, ...group }) => ({ value, ...plain(part, group) }));
   return part.groupBy === undefined ? plain(part, totals) : { ...plain(part, totals), groups };

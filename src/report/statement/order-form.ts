@@ -17,7 +17,7 @@ export interface FormProduct {
   limitStart: CrmDate | null;
   limitEnd: CrmDate | null;
   trialEnd: CrmDate | null;
-  /** The price in all its assets together. */
+  /** In all assets together. */
   amount: Money | undefined;
 }
 
@@ -39,7 +39,6 @@ interface FormPackage {
   term: string;
 }
 
-/** One form of an order from the CRM. Instances are found by id. */
 export interface OrderForm {
   placedAt: CrmDate | null;
   cancelled: boolean;
@@ -121,7 +120,7 @@ function takeProducts(
   }
 }
 
-/** Whether the form has a product with this product number or application key. */
+/** Searches by product number or application key. */
 export function hasProduct(form: OrderForm | null | undefined, wanted: string): boolean {
   return [...(form?.products.values() ?? [])].some((product) => isProduct(product, wanted));
 }
@@ -162,7 +161,6 @@ interface ChangedValue {
   count?: number | undefined;
 }
 
-/** One difference between two forms of an order. */
 export interface OrderChange {
   level: "order" | "asset" | "package" | "product";
   item: string | null;
@@ -239,7 +237,7 @@ function productChanges(before: OrderForm, after: OrderForm): OrderChange[] {
   });
 }
 
-/** A product that came or went, with what it costs and how many assets have it. */
+/** A product that was added or removed, with its cost and number of assets. */
 function whole(product: FormProduct | undefined, form: OrderForm): ChangedValue {
   if (product === undefined) return { text: null };
   const { quantity = 1 } = form.assets.get(product.assetId) ?? {};

@@ -213,7 +213,7 @@ export const ordersStatement: StatementShape = {
 interface OrderSums {
   order: Money | undefined;
   products: readonly (Money | undefined)[];
-  /** Every form is kept that something of the order was bought from. */
+  /** The form of every purchase is still kept. */
   isKnown: boolean;
 }
 

@@ -26,7 +26,6 @@ export function parsePeriod(label: string, zone: string): Period {
   return { label, zone, from: startOfDay(first.first, zone), to: startOfDay(last.after, zone) };
 }
 
-/** A closed period: its label and its exact instants. */
 export function closedPeriod({ label, zone, from, to }: Omit<Period, "joined">): Period {
   return { label, zone, from, to, ...(parsePeriod(label, zone).from === from ? {} : { joined: true }) };
 }
@@ -101,7 +100,6 @@ export function inPeriod(
   };
 }
 
-/** Local days of a period as texts: `first` is included, `after` is not. */
 export function periodDays({ label }: Pick<Period, "label">): Record<"first" | "after", string> {
   const [begin = "", end = begin] = label.split("..");
   return { first: daysOf(begin, label).first.toString(), after: daysOf(end, label).after.toString() };

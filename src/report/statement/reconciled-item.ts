@@ -5,7 +5,7 @@ import { bothDates } from "../crm-date.ts";
 import type { Tolerances } from "./shape.ts";
 import { formatKey } from "../../crm/keys.ts";
 
-/** The figures of one side; null if it does not have that figure. */
+/** Null: the side does not have the figure. */
 export interface Figures {
   units: number | null;
   nodes: number | null;
@@ -47,7 +47,6 @@ export interface OrderForms {
 
 export interface CustomerFacts {
   branch: string | null;
-  /** By stream and key, such as `orders crm/10248`. */
   records: ReadonlyMap<string, RecordFacts>;
   orders: ReadonlyMap<string, OrderForms>;
   /** When `verify` first found each difference, by `differenceKey`. */
@@ -160,7 +159,7 @@ export function linesOf(crm: Line, sent: Line, { money = {} }: Tolerances): Amou
   return apart <= BigInt(money[crm.amount.currency] ?? 0) * bought ? "tolerated" : "different";
 }
 
-/** Whether the order, or the line of a row, has another amount in a form than was sent. */
+/** Whether the order, or a row's line, now has another amount than was sent. */
 export function isOtherMoney(
   { level, item = "", channelOrderId = "" }: Comparison,
   form: OrderForm,
@@ -176,7 +175,6 @@ function absolute(value: bigint): bigint {
   return value < 0n ? -value : value;
 }
 
-/** Changes in the CRM since the product was sent, by field. */
 export function changesOf(
   sent: FormProduct,
   crm: FormProduct,

@@ -148,7 +148,6 @@ function orderDetails(
   return [...own, ...verdictCounts(verdicts ?? []), ...(amounts === "different" ? [otherAmount] : [])];
 }
 
-/** The order's money without lines that were sent and are not shown. */
 function observedOf(row: Comparison, sent: Money | undefined, items: readonly ReconciledItem[]): Money | undefined {
   if (row.shown !== true || sent === undefined) return undefined;
   let { minor } = sent;
@@ -221,7 +220,7 @@ function productItem(
   };
 }
 
-/** Whether the amounts agree; null if there are none. A missing side counts as 0. */
+/** Null if there are no amounts. A missing side counts as 0. */
 function isWithinTolerance(
   crm: Money | undefined,
   sent: Money | undefined,

@@ -222,7 +222,6 @@ const judged: readonly Column[] = [
   ),
 ];
 
-/** What the CRM says, what was sent and what the platform shows, compared. */
 export const reconciliationStatement: StatementShape = {
   kind: "reconciliation",
   version: 3,

@@ -6,14 +6,13 @@ import { addingUp, type FileChunk, type OpenStatement, type PartTotals, type Sta
 export const statementFormats = ["csv", "json", "html"] as const;
 export type StatementFormat = (typeof statementFormats)[number];
 
-/** Each format's writer, loaded with its library when that format is asked for. */
 const writers: Record<StatementFormat, () => Promise<(statement: OpenStatement) => StatementWriter>> = {
   csv: async () => (await import("./csv.ts")).csvWriter,
   json: async () => (await import("./json.ts")).jsonWriter,
   html: async () => (await import("./html.ts")).htmlWriter,
 };
 
-/** Whether each part of a statement is a file of its own in this format: the first has the name that was asked for. */
+/** Whether each part is a separate file. The first has the requested name. */
 export function isOfParts(format: string): boolean {
   return format === "csv";
 }
@@ -32,8 +31,8 @@ export function requireStatementFormat(format: string): StatementFormat {
 }
 
 /**
- * A statement as chunks of its files, one file after the other. Rows are checked and added up as a stream; a few
- * hundred are held at a time (a few thousand for HTML). `name`: the file name without a folder.
+ * Yields the chunks of all files, one file after the other. Checks and adds up rows as a stream and holds a few hundred
+ * (HTML: a few thousand). `name`: the file name without a folder.
  */
 export async function* renderStatement(
   format: StatementFormat,
@@ -51,7 +50,7 @@ export async function* renderStatement(
   let at = -1;
   let open: OpenPart | undefined;
 
-  /** Ends the open part and those before this one, which have no rows, and begins it. */
+  /** Ends the open part, writes empty parts up to `next`, and begins that. */
   function* turnTo(next: number): Iterable<FileChunk> {
     for (; at < next; at += 1) {
       if (open !== undefined) {
@@ -85,7 +84,6 @@ export async function* renderStatement(
   yield* chunk(undefined, writer.end?.(totals));
 }
 
-/** The part whose rows come now, with those that are not written yet. */
 interface OpenPart {
   part: Part;
   check: ReturnType<typeof rowCheck>;

@@ -1,8 +1,8 @@
 import type { TreeHeadFacts } from "../facts.ts";
 
 /**
- * The shape of a statement, independent of its format. Each part is a table with typed columns; rows come part by part,
- * in order. Names and types of columns are a promise: a change raises the statement's version.
+ * The shape of a statement in every format: tables with typed columns, row by row, in order. Column names and types are
+ * a promise: a change raises the statement's version.
  */
 
 /**
@@ -21,7 +21,7 @@ export interface Column {
   about: string;
   /** For money: the column with its currency (ISO 4217). */
   currencyIn?: string;
-  /** Totals are made: of integers one sum, of money one for each currency. */
+  /** Integers get one sum, money one per currency. */
   total?: true;
 }
 
@@ -30,7 +30,7 @@ export interface Part {
   title: string;
   about: string;
   columns: readonly Column[];
-  /** Rows are counted and totals grouped by this column, such as the verdict. */
+  /** Groups rows and totals, for example by verdict. */
   groupBy?: string;
 }
 
@@ -77,7 +77,6 @@ export interface Filters {
  * How far two values may differ and still be equal, and age limits. Without a tolerance, values are equal or different.
  */
 export interface Tolerances {
-  /** Minor units by currency. */
   money?: Readonly<Record<string, number>> | undefined;
   seconds?: number | undefined;
   /** Something sent fewer days ago and not shown counts as in transit. */
@@ -117,7 +116,7 @@ export interface StatementHeader {
   program: string;
 }
 
-/** The kinds of statements, as a configuration names them; those that are made have their rows in the inquiry. */
+/** The kinds by their configuration names. Their rows come from the inquiry. */
 export const statementKinds = ["orders", "entitlements", "reconciliation", "exceptions", "run"] as const;
 
 export function column(
@@ -130,7 +129,7 @@ export function column(
   return { name, type, title, about, ...more };
 }
 
-/** An amount, and a column for its currency unless `currencyIn` names another. */
+/** Adds a currency column unless `currencyIn` names one. */
 export function amountColumns(
   name: string,
   title: string,

@@ -10,7 +10,7 @@ interface ToleranceSettings {
   ageing: readonly number[];
 }
 
-/** Minor units of a tolerance; undefined if it has more decimals than its currency. */
+/** Undefined if the amount has more decimals than its currency. */
 export function toleratedMinor(currency: string, amount: string): number | undefined {
   const digits = minorDigits(currency);
   const [, whole = "", fraction = ""] = /^(\d{1,9})(?:\.(\d+))?$/u.exec(amount) ?? [];
@@ -56,7 +56,7 @@ export function tolerancesText({ money = {}, seconds = 0, transitDays = 0, agein
   ].join("; ");
 }
 
-/** The end of a class does not belong to it. */
+/** The end is excluded. */
 export const ageingDays: readonly number[] = [1, 7, 30, 90];
 
 export function ageBuckets(days: readonly number[] = ageingDays): string[] {

@@ -18,7 +18,6 @@ export function fileNameOf(path: string, file: string): string {
   return `${before}.${file}${ending}`;
 }
 
-/** What is written: a statement, and what it was made from. */
 export interface OpenStatement {
   shape: StatementShape;
   header: StatementHeader;
@@ -27,9 +26,8 @@ export interface OpenStatement {
 export type StatementTotals = ReadonlyMap<string, PartTotals>;
 
 /**
- * How a format writes a statement: the text of each step, where it has one. Its methods are called in this order:
- * `begin`; for each part, in the order of the shape, `beginPart`, `rows` in batches as they come, `endPart`; `end`. Rows
- * are checked before they are handed over.
+ * The writer of one format. Order of calls: `begin`; for each part `beginPart`, `rows` in batches, `endPart`; then
+ * `end`. All rows are checked before.
  */
 export interface StatementWriter {
   begin?(): string;
@@ -51,7 +49,7 @@ export interface Totals {
   sums: Sum[];
 }
 
-/** `groups`: totals for each value of `groupBy`, in order; rows without a value come last. */
+/** By values of `groupBy`, in order; rows without a value come last. */
 export interface PartTotals extends Totals {
   groups: (Totals & { value: string | null })[];
 }

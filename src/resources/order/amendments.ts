@@ -26,19 +26,17 @@ import {
 import { endingsOf, removedWithoutCall, wholeUnit, type EndingPolicy } from "./removal-parts.ts";
 import { passwordsWiped } from "../../engine/model/state-parts.ts";
 
-/** A placed order with what stands of it and what the CRM says of it now. */
 interface Placed {
   order: OrderWithTree;
   placed: PlacedOrder;
   standing: OrderStanding;
 }
 
-/** What an amendment is planned from. */
 interface AmendmentGiven {
   known: Pick<Known, "assignments" | "numbers">;
   staff: LoadedCustomer["staff"];
   sealed?: ReadonlySet<string> | undefined;
-  /** Purchases that will take over an instance of this order and are not done yet. */
+  /** Unfinished purchases that will take over an instance of this order. */
   takersOf?: (instanceId: string) => readonly string[];
 }
 
@@ -145,7 +143,7 @@ function replacedText({ order, difference: { replaced } }: Amending): string {
   return `${counted(replaced.length, "product")} of the order ${formatKey(order.key)} with other terms: ${fields}`;
 }
 
-/** Buys replacements for units whose asset has other terms, because no call can change an asset. */
+/** No call can change an asset, so units with other terms are bought again. */
 function replaceAssets(of: Amending): Buying {
   const { assetChanged } = of.difference;
   if (assetChanged.length === 0) return { plan: {}, needs: [] };
@@ -171,10 +169,7 @@ function replaceAssets(of: Amending): Buying {
   return { plan: buy(of, purchases, { make: of.make, policy: "orders.assetChanged", later }), needs };
 }
 
-/**
- * `needs`: what is bought may take the place of what ends, such as a line that got another id, or a number that was
- * exchanged.
- */
+/** `needs`: purchases may replace removed parts, such as a line with a new id or an exchanged number. */
 function endUnwanted(of: Amending, needs: Need[]): Partial<OrderPlan> {
   const { order, standing, difference } = of;
   const { emptied, ended } = difference;
@@ -213,8 +208,8 @@ function endSuperseded(of: Amending, why: "orders.replaced" | "orders.assetChang
 }
 
 /**
- * Records amounts; no service gets them. The new amounts of the CRM leave out parts that end. So the old amounts stay
- * valid while those parts exist. The order's own amount waits until nothing is left to buy or remove.
+ * Records amounts; no service gets them. The CRM's new amounts leave out parts that end, so old amounts stay valid
+ * while those exist. The order's own amount waits until nothing is left to buy or remove.
  */
 function keepPrices(of: Amending): Partial<OrderPlan> {
   const { order, standing, difference } = of;
@@ -243,11 +238,9 @@ function wordingOf({ wording }: OrderDifference): string {
   return `only words changed (${named.join("; ")}${more}), and no call changes them`;
 }
 
-/** How something is bought. */
 interface Purchasing {
   make: PurchaseMaker;
   policy?: PolicyName;
-  /** What goes after it. */
   later?: string;
 }
 

@@ -21,7 +21,6 @@ export interface StandingParts {
   forms: ReadonlyMap<number, KeptOrder>;
   numbers: readonly FixedNumber[];
   licenceOrders: readonly LicenceOrder[];
-  /** Oldest first, of all customers. */
   steps: readonly OrderStep[];
   placedFor?: RecordKey | undefined;
   customer?: RecordKey | undefined;
@@ -78,13 +77,13 @@ export interface StepChange {
 }
 
 export interface OrderFold {
-  /** The placing and the steps, oldest first. A purchase has no lines if its form is no longer kept. */
+  /** Oldest first. A purchase has no lines if its form is no longer kept. */
   changes: readonly StepChange[];
   /** `lost`: the form that is no longer kept. The state is then unknown, and the order must not be amended. */
   standing: (customer: RecordKey) => OrderStanding | { lost: string };
 }
 
-/** Computes the state of an order from its placing and its steps, separately for each customer that it had. */
+/** Computes the state from the placing and the steps, separately for each customer. */
 export function foldOrder({ order, placing, forms, steps, numberOf }: OrderPast): OrderFold {
   const folds = new Map<string, CustomerFold>();
   const lost = new Map<string, string>();
@@ -141,7 +140,7 @@ export function standingOf(
   return standing(customer ?? placed.customer);
 }
 
-/** What stands once something of it went or costs something else. What is not this order's leaves it as it is. */
+/** The state after a removal or a price change. A change of another order or customer has no effect. */
 export function standingAfter(standing: OrderStanding, change: OrderRemoved | OrderPriced): OrderStanding {
   const { order, customer } = standing;
   if (!isSameKey(change.order, order) || !isSameKey(change.customer, customer)) return standing;

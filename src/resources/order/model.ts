@@ -24,7 +24,7 @@ export interface Bought {
 }
 
 export interface StandingProduct extends Bought {
-  /** As bought, with the amount that was agreed last. */
+  /** With the amount that was agreed last. */
   product: FormProduct;
   packageId: string | undefined;
 }
@@ -141,20 +141,19 @@ export interface AwayOrder {
   standing: OrderStanding | { lost: string } | undefined;
   unclear: string | undefined;
   buyer: Desired<DesiredCustomer> | undefined;
-  /** Why its owner has no enterprise; undefined if it has one. */
+  /** Undefined: its owner has an enterprise. */
   noEnterprise: string | undefined;
   /** Asset numbers in the CRM that this order cannot get, even after its removal here. */
   taken: readonly string[];
 }
 
-/** The parts of an order at the customer that it moved away from. `lost`: nobody knows. */
 export interface LeftBehind {
   customer: RecordKey;
   standing: OrderStanding | { lost: string };
 }
 
 export interface UndoneOrder {
-  /** Undefined: the order is not placed for this customer. */
+  /** Undefined: not placed for this customer. */
   history: OrderHistory | undefined;
   now: { bodyHash: string; state: RecordState } | undefined;
 }
@@ -220,7 +219,7 @@ declare module "../../engine/plan/input.ts" {
   interface CustomerInput {
     /** Orders that wait for their own change and take over parts of orders that may end. */
     takers?: readonly OrderWithTree[] | undefined;
-    /** Standings of placed orders that differ from the CRM, by order. `lost`: why nobody knows the state. */
+    /** By order, if it differs from the CRM. `lost`: nobody knows the state. */
     standings?: ReadonlyMap<string, OrderStanding | { lost: string }> | undefined;
     /** By order: the parts that exist, or may exist, for another customer. */
     left?: ReadonlyMap<string, LeftBehind> | undefined;

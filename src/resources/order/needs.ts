@@ -14,9 +14,8 @@ import { Limits } from "./terms.ts";
 import { Sights } from "./removal-sights.ts";
 
 /**
- * The asset numbers whose contents (M7) decide what is taken away of orders, and whether something more is bought under
- * them: all of them where the ledger does not know under which something stands. `ends`: something may be taken away.
- * Undefined where nothing depends on M7.
+ * Asset numbers whose M7 decides removals and purchases; `all` if the ledger does not know a number. `ends`: something
+ * may be removed. Undefined if nothing depends on M7.
  */
 function contentsNeeded(input: LoadedCustomer, options: Pick<PlanOptions, "settings" | "policies">): Reads["contents"] {
   const nothing = { enterprises: undefined, members: undefined, assets: undefined };

@@ -72,7 +72,7 @@ type PurchaseShapes = Omit<OrderShapes, "payload" | "after" | "context"> & {
   context: OrderShapes["context"];
 };
 
-/** Nothing reverses a purchase by E5, and it must never be sent twice. */
+/** E5 cannot be undone and must never be sent twice. */
 function buying<S extends PurchaseShapes>({ verb, bought, stood, counts }: Buying<S>) {
   return {
     endpoint: "E5",

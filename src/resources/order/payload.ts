@@ -179,7 +179,7 @@ const record = z.object({
 });
 export type OrderRecord = z.infer<typeof record>;
 
-/** A purchase under one asset number. `packages`: outermost packages only. */
+/** `packages`: outermost packages only. */
 const boughtItem = z.object({
   instanceId: z.string(),
   unit: z.int(),
@@ -204,7 +204,7 @@ export const removedItem = z.object({
 });
 export type RemovedItem = z.infer<typeof removedItem>;
 
-/** Whether licence passwords, which are secrets, stand in an order record. */
+/** Licence passwords are secrets. */
 export function holdsPasswords({ assets }: OrderRecord): boolean {
   return assets.some((asset) => productsInAsset(asset).some(({ passwords }) => passwords !== undefined));
 }

@@ -44,7 +44,7 @@ const nothingRemoved: RemovalStage = { meant: [], blocks: [], changes: [], endin
 
 export function plan(given: Prepared, { make }: Earlier, options: PlanOptions): ResourcePlan {
   const read = withoutUnread(planOrders(given, options), given);
-  // Only what an order has already can be there already.
+  // Only an order with a recorded state can have parts that exist already.
   const orders = given.standings?.size ? withoutThereAlready(read, given) : read;
   const { people, contents } = given.observed.unread ?? {};
   const takingBlocked = options.takingBlocked ?? people ?? contents;
@@ -74,7 +74,7 @@ export function plan(given: Prepared, { make }: Earlier, options: PlanOptions): 
   };
 }
 
-/** What of an order rests on M7 waits where that gave nothing; what another order is to have goes on. */
+/** If M7 failed, orders that depend on it wait. Other orders go on. */
 function withoutUnread(stage: OrderStage, given: Prepared): OrderStage {
   const block = given.observed.unread?.contents;
   if (block === undefined) return stage;
@@ -88,7 +88,7 @@ function withoutUnread(stage: OrderStage, given: Prepared): OrderStage {
   };
 }
 
-/** Orders of which something is planned that rests on M7: what ends, what is bought under a number. */
+/** Orders with planned removals, or with purchases under existing numbers. */
 function ordersByContents(
   { meant, endings }: Pick<OrderStage, "meant" | "endings">,
   input: Pick<LoadedCustomer, "standings">,
@@ -106,7 +106,7 @@ type OrderOptions = Pick<PlanOptions, "settings" | "policies">;
 
 export interface OrderStage extends Pick<OrderPlan, "meant" | "changes" | "endings"> {
   blocks: BlockedRecord[];
-  /** Asset numbers of orders that moved away. They are not assigned to anybody any more. */
+  /** Of orders that moved away. Nobody is assigned these any more. */
   leaving: readonly string[];
   /** Only a full reading of the enterprise can show a number that a renewal needs. */
   readsAll: boolean;
@@ -251,7 +251,7 @@ const standsElsewhere: Block = {
   again: true,
 };
 
-/** The CRM's own number, or one made from the template (A16). */
+/** From the CRM, or made from the template (A16). */
 function channelOrderIdOf(order: Desired<DesiredOrder>, settings: AssumptionSettings): string {
   const { namespace, id } = order.key;
   return order.body.channelOrderId ?? fillTemplate(settings.channelOrderIdTemplate, { id, namespace });

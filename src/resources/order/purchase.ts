@@ -41,7 +41,6 @@ import type { StateChange } from "../../engine/model/state.ts";
 
 type AmendmentContext = AmendmentShapes["context"];
 
-/** `licenceOrders` by sequence, as far as known. */
 export type OrderEffect = (id: string, licenceOrders: ReadonlyMap<number, string>) => Effect;
 
 /** Its success requires a licence order for each order record. */
@@ -84,7 +83,7 @@ export function orderNamed([record]: readonly RecordKey[]): RecordKey | undefine
   return record && { namespace: record.namespace, id: record.id };
 }
 
-/** Leaves out records of unknown licence order: an empty number would later mean all orders of the customer. */
+/** Leaves out records without a known licence order: an empty number would later mean all orders of the customer. */
 export function licenceOrdersOf({ records }: OrderContext, licenceOrders: ReadonlyMap<number, string>): LicenceOrder[] {
   return records.flatMap(({ sequence, licenseType, customerId }) => {
     const licenseOrderId = licenceOrders.get(sequence) ?? "";
@@ -260,7 +259,6 @@ function renewedUnits(assets: readonly PlannedAsset[]): ReadonlyMap<string, Rene
   );
 }
 
-/** Reads the number of each unit from the wire form, at the place where the payload names the unit. */
 function numbersByUnit(
   { orderList }: AmendmentShapes["payload"],
   request: BatchOrderRequest,

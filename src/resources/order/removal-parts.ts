@@ -15,7 +15,7 @@ import type { RemovedItem } from "./payload.ts";
 import { policyOf, type Policies, type PolicyWord } from "../../engine/model/policy.ts";
 import { grouped } from "../../base/lists.ts";
 
-/** The policies by which something of an order is taken away. */
+/** The policies that permit removals from orders. */
 export type EndingPolicy = `orders.${"ended" | "cancelled" | "deleted" | "replaced" | "assetChanged" | "moved"}`;
 
 export interface Endings {
@@ -72,7 +72,7 @@ export interface Batch extends Omit<RemovalPart, "ending" | "whole"> {
   ends: boolean;
 }
 
-/** Nobody is assigned the number of a unit that ends completely. */
+/** The numbers of units that end completely. Nobody is assigned these. */
 export function endingsOf(
   order: OrderStanding,
   parts: readonly EndedPart[],
@@ -244,7 +244,7 @@ function batchesOf(going: readonly Going[], limits: Limits): Batch[] {
   });
 }
 
-/** The rows that a call names. It names rows that it cannot tell apart only once per licence order. */
+/** Names rows that a call cannot tell apart only once per licence order. */
 export function namedRows(rows: readonly GoingRow[], limits: Limits): GoingRow[] {
   const named = grouped(rows, ({ row }) => [row.licenseOrderId ?? null, limits.matched(row)]);
   return named.map(([first]) => first);

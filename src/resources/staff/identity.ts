@@ -6,7 +6,6 @@ import { type PrivateMarker, markerKey } from "../../engine/model/references.ts"
 import type { ObservedMember } from "../../platform/snapshot.ts";
 import type { Known } from "../../engine/model/state.ts";
 
-/** What tells who a person is. */
 interface Given extends Pick<CustomerInput, "staff" | "privateValues"> {
   known: Pick<Known, "link" | "staffLinks" | "protectedMembers" | "enterpriseCode" | "assignments">;
   observed: { readonly members: readonly ObservedMember[] | undefined };
@@ -19,8 +18,8 @@ interface Members {
 }
 
 /**
- * Who each staff record is on the platform: by its link, else by its account name, bare or with the enterprise code
- * (A28); two hits block.
+ * Finds each person's account by link, otherwise by account name, bare or with the enterprise code (A28). Two hits
+ * block.
  */
 export function membershipsOf(given: Given, settings: AssumptionSettings): ReadonlyMap<string, Membership> {
   const { link: enterprise, staffLinks } = given.known;
@@ -71,7 +70,6 @@ const notShown = blocked(
   "the platform no longer shows this staff member; check whether somebody deleted the account",
 );
 
-/** Two records must not lead to the same member. */
 function onlyOne(found: Membership, fits: ReadonlyMap<string, readonly string[]>): Membership {
   const hits = found.kind === "member" ? (fits.get(found.memberGlobalId)?.length ?? 0) : 0;
   if (hits <= 1) return found;

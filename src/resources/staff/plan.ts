@@ -40,14 +40,14 @@ export function plan(given: Prepared, earlier: Earlier, options: PlanOptions): R
   };
 }
 
-/** Deletes accounts of people who left (M4), after everything that they hold is planned. */
+/** M4, after everything that these people hold is planned. */
 export function planLast(given: Prepared, { people, make }: Earlier, options: PlanOptions): ResourcePlan {
   const { drafts, changes, blocks } = planLeavers(given, people, options);
   const { operations, refused } = make(drafts);
   return { records: "staff", operations, changes, blocks: [...blocks, ...refused] };
 }
 
-/** Everybody waits who is new or changed, or whose assets may be removed, even people who moved. */
+/** New or changed people wait, also people whose assets may be removed, even if they moved. */
 function peopleWaiting({ staff, known, ended = [] }: Prepared, block: Block): BlockedRecord[] {
   const own = new Set(staff.map(({ key }) => formatKey(key)));
   const removed = new Set(ended.map(({ number }) => number));
@@ -190,7 +190,7 @@ function newPerson({ key, body }: Desired<DesiredStaff>, settings: AssumptionSet
   };
 }
 
-/** A placeholder for a password that is generated when the payload is bound. `staff`: the record's key. */
+/** Replaced by a generated password when the payload is bound. `staff`: the record's key. */
 export function initialPassword(staff: string): { $initialPassword: string } {
   return { $initialPassword: staff };
 }

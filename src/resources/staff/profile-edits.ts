@@ -21,7 +21,6 @@ import {
 } from "./profile.ts";
 import type { ShownField, StaffLink, StaffProfile } from "./state.ts";
 
-/** What planning the profiles of staff looks at. */
 type Given = Pick<Prepared, "customer" | "staff" | "privateValues" | "changedAccounts"> & {
   known: Pick<Known, "staffLinks" | "protectedMembers" | "enterpriseCode">;
   observed: Pick<Observed, "members">;
@@ -49,9 +48,9 @@ interface Edit {
 }
 
 /**
- * What the CRM changed of people whose accounts exist goes out by M2, all that is known of each person together (A41).
- * An account name never changes: no call does that. What M2 set is compared with M5 once; a difference is reported and
- * not sent a second time. What somebody changed on the platform since stays as it is.
+ * Sends changes of existing accounts by M2, always with all known values of the person (A41). No call changes an
+ * account name. One M5 checks what M2 set: a difference is reported, never sent again. Later changes by others on the
+ * platform stay.
  */
 export function planEdits(given: Given, settings: AssumptionSettings): Edits {
   const edits: Edits = { drafts: [], changes: [], notes: [] };
@@ -75,7 +74,7 @@ export function planEdits(given: Given, settings: AssumptionSettings): Edits {
   return edits;
 }
 
-/** A person whose data was erased may come back: the account is recognised by its present name. */
+/** After an erasure, a returning person is recognised by the account's present name. */
 function toldAnew(
   given: Given,
   { staff, link, member }: Pick<Person, "staff" | "link"> & { member: ObservedMember | undefined },
@@ -97,7 +96,7 @@ const loginChanged: Block = {
   again: false,
 };
 
-/** Makes one account what the CRM says of the person (M2), or says what keeps it from that. */
+/** Plans an M2 for one account, or the reason why not. */
 export function planEdit(given: Given, person: Person, settings: AssumptionSettings): Edit {
   const { staff, link, member, wanted } = person;
   const { unread, ...before } = link.profile;
@@ -127,17 +126,13 @@ function agreed({ customer }: Given, { key: staff }: Person["staff"], profile: S
   return { type: "staff-edited", staff, customer, profile };
 }
 
-/**
- * `left`: the policy keeps the platform's value. `held`: a person decides, because an M2 sends all fields. With
- * `ignore`
- * no reading keeps them, so only M5 shows them.
- */
+/** Fields that others changed on the platform, if an earlier reading recorded a difference. */
 function changedOnPlatform(given: Given, { staff, link, member }: Person): readonly ShownField[] {
   if (given.changedAccounts?.has(formatKey(staff.key)) !== true) return [];
   return shownOtherwise(member, leftProfile(given.privateValues, staff.body, link.profile));
 }
 
-/** M2 needs the name, and may clear what it does not say. */
+/** M2 needs the name, and may clear fields that it does not contain. */
 function whyNotLeft(left: readonly ShownField[], settings: AssumptionSettings): Block | undefined {
   const isLeftOut = settings.leftOutStaffFields === "kept" && !left.includes("name");
   if (left.every((field) => field === "departmentId") || isLeftOut) return undefined;
@@ -148,7 +143,7 @@ function whyNotLeft(left: readonly ShownField[], settings: AssumptionSettings): 
   );
 }
 
-/** What the CRM no longer says of a person and M2 cannot or may not clear. A default department replaces none. */
+/** Values missing in the CRM that M2 cannot or may not clear. A default department fills a missing one. */
 function droppedFields(before: StaffProfile, wanted: StaffProfile, settings: AssumptionSettings): ShownField[] {
   return shownFields.filter((field) => {
     if (before[field] === null || wanted[field] !== null) return false;
@@ -236,7 +231,7 @@ function departmentOf({ departmentId }: ObservedMember): string | undefined {
   return departmentId !== null && /^\d+$/u.test(departmentId) ? departmentId : undefined;
 }
 
-/** A department that M5 shows and nobody sets is sent unchanged: M2 might clear it (A41). */
+/** If nobody sets the department, M2 sends the one from M5, which M2 might otherwise clear (A41). */
 function edit(
   { customer }: Given,
   { staff, link, member }: Person,
@@ -244,7 +239,6 @@ function edit(
     before: StaffProfile;
     after: StaffProfile;
     changed: readonly ShownField[];
-    /** Fields that keep the platform's value. */
     left?: readonly ShownField[];
     settings: AssumptionSettings;
   },

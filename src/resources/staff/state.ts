@@ -123,7 +123,7 @@ declare module "../../engine/model/state.ts" {
 }
 declare module "../../engine/plan/input.ts" {
   interface CustomerInput {
-    /** People whose accounts readings showed otherwise than they were left, by key. */
+    /** By key: people whose accounts differ from the sent or adopted values. */
     changedAccounts?: ReadonlySet<string> | undefined;
   }
 }
@@ -253,10 +253,7 @@ function changedAccounts({ customer, staff }: Gathered, { differences }: LedgerR
   return new Set(staff.flatMap(({ key }) => (subjects.has(subjectOf({ staff: key })) ? [formatKey(key)] : [])));
 }
 
-/**
- * Who got another account name in the CRM comes with the one that the account was made with, which is put among the
- * private values: M2 needs it.
- */
+/** If the CRM changed an account name, M2 needs the earlier one. Adds that to the private values. */
 function withLogins({ known, staff, privateValues }: Gathered, ledger: LedgerRows): Partial<LoadedCustomer> {
   const changed = new Map<string, StaffLink>();
   const clear = new Map(privateValues);

@@ -77,7 +77,6 @@ export const detailSchema = () =>
   });
 export type DetailSettings = z.infer<ReturnType<typeof detailSchema>>;
 
-/** What one key of a chain of requests demands of another. */
 function checkChain({ url, method, key, each }: DetailSettings, baseUrl: string | undefined): Issue[] {
   if (each === undefined) return [];
   const issues: Issue[] = [];

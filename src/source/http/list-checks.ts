@@ -10,7 +10,7 @@ interface Checked extends HttpListSettings {
   since?: SinceSettings | undefined;
 }
 
-/** What one key of a list of an http source demands of another. */
+/** Checks keys of a list against each other. */
 export function checkList(list: Checked, baseUrl: string | undefined): Issue[] {
   return [...checkAddress(list.url, ["url"], baseUrl), ...checkPlaces(list), ...checkPaging(list)];
 }

@@ -61,7 +61,7 @@ export class ListProblems {
     );
   }
 
-  /** A record on two pages shows that the list moved during the read; another record may be on no page. */
+  /** The list moved during the read, so another record may be on no page. */
   shift(twice: { key: string; places: string[] } | undefined): Problem | undefined {
     if (twice === undefined) return undefined;
     const { key, places } = twice;
@@ -94,7 +94,6 @@ export class ListProblems {
     );
   }
 
-  /** An empty page was followed by more records, so the end of the list is unknown. */
   moreBehind(url: URL): Problem {
     return sourceProblem(
       "source.moved",
@@ -148,15 +147,14 @@ export class ListProblems {
   }
 }
 
-/** What is known of a list that has come to its end, and by which rule. */
+/** Which rule ended a list. */
 interface ListEnd {
-  /** Where its records stand. */
   recordsAt: readonly (string | number)[];
-  /** Places that were heeded in deciding that it has ended. */
+  /** Places that the rule used. */
   heeded: readonly string[];
-  /** Values that the answer may repeat from the request, and texts that stand for no cursor. */
+  /** Values that the answer may repeat from the request, and texts that mean "no cursor". */
   idle: ReadonlySet<string>;
-  /** The service said where it was asked to that no more pages follow: a cursor is then where the last record is. */
+  /** The service said explicitly that no page follows. A cursor is then the position of the last record. */
   saysLast: boolean;
 }
 
@@ -170,9 +168,7 @@ const isNoCursor = /^(?:null|none|false|0|-1)$/iu;
 
 const deepest = 4;
 
-/**
- * Guesses by member names, for people to check, outside lists and `recordsAt`. Empty if the answer says it is the last.
- */
+/** Guesses by member names outside lists and `recordsAt`. Empty if the answer says it is the last. */
 function moreBeyond(
   document: Json,
   records: number,
@@ -193,7 +189,7 @@ function moreBeyond(
     const text = String(value);
     const tells = (): boolean => {
       if (namesMore.test(name)) return text === "true";
-      // What is called count may be the number of records that were asked for.
+      // A `count` may be the requested number of records.
       if (namesTotal.test(name))
         return /^\d{1,15}$/u.test(text) && Number(text) > records && !(name === "count" && idle.has(text));
       if (typeof value === "string" && namesNext.test(name))

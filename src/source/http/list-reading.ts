@@ -180,7 +180,7 @@ function pageOf(position: Position): PagePosition {
 const leastOverlapMs = 1_000;
 const dayMs = 86_400_000;
 
-/** What the part before a cut saw. Epoch milliseconds. */
+/** State of an interrupted read. Times in epoch milliseconds. */
 export interface ChangesSeen {
   serviceTime?: number | undefined;
   began?: number | undefined;

@@ -12,7 +12,7 @@ import type { Moving, PagingSettings } from "./paging-settings.ts";
 
 type KeyOf = ((value: JsonObject) => string | undefined) | undefined;
 
-/** Identifies a record by its key, or else its content. A bad record: by its fault and text, wherever it is. */
+/** By key, or else by content. A bad record: by its fault and text. */
 export function identityOf(item: FileItem | SourceItem, keyOf: KeyOf): string {
   if ("bad" in item) {
     const { code, key, text, message } = item.bad;
@@ -32,7 +32,7 @@ interface Step {
   sum: number;
 }
 
-/** Without a setting, paging by count is unsafe, so the list is read again. A cursor or an address is trusted. */
+/** Without a setting, paging by count is unsafe, so the list is read twice. A cursor or an address is trusted. */
 export function movingOf(paging: PagingSettings, counts: boolean): Moving {
   if (paging.kind === "none" || paging.kind === "keyset") return "trust";
   if (paging.moving !== undefined) return paging.moving;
@@ -74,16 +74,16 @@ const seenPart = "#seen";
 const passPart = (pass: number): string => `#pass ${pass}`;
 
 /**
- * A pass missed no record that was there all the time if it found no key twice and the next pass finds all its records
- * again. Then no record moved into or out of the part already read.
+ * A pass is proven if it found no key twice and the next pass finds all its records again. Then no record moved into or
+ * out of the part already read.
  */
 export class Passes {
   readonly #area: StagingArea;
   readonly #keyOf: KeyOf;
   readonly #limits: RecordLimits;
-  /** Whether rows are held back until it is known which pass they are taken of. */
+  /** Rows wait until a pass is proven. */
   readonly holds: boolean;
-  /** Of each pass without keys, what its rows are, whatever their order. */
+  /** Of each pass without keys: a sum of its rows that ignores their order. */
   readonly #contents: bigint[] = [];
   #pass = 1;
   /** Bad records that look alike are counted, from the second one on. */
@@ -98,8 +98,8 @@ export class Passes {
   }
 
   /**
-   * Returns the items to yield now. The first pass yields each key once: a repeated key has moved, and nobody knows
-   * which form counts. Later passes return nothing: see `fresh`. For parts of records, returns only bad items.
+   * The first pass yields each key once: a repeated key has moved, and its valid form is unknown. Later passes yield
+   * nothing: see `fresh`. For parts of records, yields only bad items.
    */
   see(items: readonly SourceItem[]): SourceItem[] {
     const part = passPart(this.#pass);
@@ -131,7 +131,6 @@ export class Passes {
     return named.filter(({ key }) => !key.startsWith("key ") || !before.has(key)).map(({ item }) => item);
   }
 
-  /** Numbers bad records that look alike, so that each counts. */
   #numbered<Named extends { key: string }>(part: string, named: readonly Named[]): Named[] {
     const bad = named.filter(({ key }) => isBad(key)).map(({ key }) => key);
     if (bad.length === 0) return [...named];
@@ -155,7 +154,6 @@ export class Passes {
     return passPart(of === "this" ? this.#pass : this.#pass - 1);
   }
 
-  /** The rows of this pass, or of the one before it. */
   *rows(of: "this" | "before", batchSize: number): Generator<SourceItem[], void, void> {
     for (const rows of this.#area.rows(this.#partOf(of), batchSize)) yield rows.map((row) => this.#itemOf(row));
   }
@@ -193,14 +191,14 @@ export class Passes {
     );
   }
 
-  /** A key that this pass met twice, or the one before it, with where it stood. */
+  /** A key that the pass met twice, with its places. */
   twice(of: "this" | "before"): { key: string; places: string[] } | undefined {
     for (const { key, places } of this.#area.duplicates(this.#partOf(of)))
       if (key.startsWith("key ")) return { key: key.slice(4), places };
     return undefined;
   }
 
-  /** A record that the pass before this one found and this one did not. */
+  /** A record of the pass before that this pass did not find. */
   lostSinceBefore(): { key: string; place: string } | undefined {
     for (const { key, place } of this.#area.orphans(passPart(this.#pass - 1), passPart(this.#pass)))
       return { key, place };

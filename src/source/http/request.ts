@@ -298,7 +298,7 @@ async function upTo(body: AsyncIterable<unknown>, most: number): Promise<Buffer 
   return Buffer.concat(chunks, length);
 }
 
-/** The JSON of an answer that failed, where that is what it holds. */
+/** The JSON of a failed answer, if it has any. */
 async function startOf(response: Dispatcher.ResponseData, most: number): Promise<Json | undefined> {
   try {
     const bytes = await upTo(response.body, most);

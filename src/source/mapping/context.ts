@@ -1,7 +1,7 @@
 import type { Json } from "../../base/canonical-json.ts";
 import type { Scope } from "./path.ts";
 
-/** A position in the mapping: `["instances", 1, "fields", "term"]`. */
+/** For example `["instances", 1, "fields", "term"]`. */
 export type KeyPath = readonly (string | number)[];
 
 export interface MappingMistake {
@@ -14,7 +14,7 @@ export interface MappingMistake {
 export type Evaluate = (scope: Scope) => Json | undefined;
 
 export interface Fault {
-  /** The target field, completed on the way out of nested lists: `instances[3].term`. */
+  /** With all lists around it: `instances[3].term`. */
   field: string;
   code: string;
   /** Only type, length and shape. */
@@ -31,41 +31,36 @@ export interface ReadPath {
   goesThrough: boolean;
 }
 
-/** A target field that a mapping fills, or a condition of the list that is one. */
 export interface FilledField {
-  /** The target field: `name`, `instances[].term`. */
   field: string;
-  /** Which kind of object the field is of, where its list holds several. */
+  /** The kind of object, if the list holds several kinds. */
   kind: string | undefined;
-  /** Where the expression stands in the mapping. */
   at: KeyPath;
   expression: Json;
-  /** Gives no value: it is the `skip` of the stream, or `when` or `each` of a list. */
+  /** The `skip` of the stream, or `when` or `each` of a list: it fills no field. */
   isCondition: boolean;
 }
 
-/** What the parts of one mapping share while it is compiled, and the fault of the record being mapped. */
+/** State shared while one mapping is compiled, and the fault of the mapped record. */
 export interface MappingContext {
   readonly nullTexts: ReadonlySet<string>;
   readonly tables: ReadonlyMap<string, LookupTable>;
-  /** Target fields that hold secrets: `password`, `assets[].password`. */
   readonly secrets: ReadonlySet<string>;
   readonly mistakes: MappingMistake[];
   readonly reads: ReadPath[];
-  /** The target fields that it fills, in the order of the mapping. */
   readonly fields: FilledField[];
-  /** Set by the first expression that cannot use what it found; everything above it stops. */
+  /** Set by the first expression that cannot use its value. Expressions around it stop. */
   fault: Fault | undefined;
-  /** Set while fields are mapped separately: a field with a fault is left out, the others are mapped. */
+  /** Used where fields are mapped separately: a faulty field is left out. */
   leavesOutFaults: boolean;
-  /** Zone of the last local time that an expression read. */
+  /** Zone of the last local time read. */
   localIn: string | undefined;
   visited: number;
-  /** Zone of each date of the current record, by field. Null if it has no zone, or several. */
+  /** Zone of each date of the record, by field. Null: no zone, or several. */
   readonly zones: Map<string, string | null>;
 }
 
-/** `steps`: where the items of a scope are in the raw record. Undefined if they are computed. */
+/** `steps`: place of the items in the raw record. Undefined if they are computed. */
 export interface ScopeOrigin {
   steps: readonly (string | number)[] | undefined;
   parent: ScopeOrigin | undefined;
@@ -107,11 +102,9 @@ function shapeOf(text: string): string {
 
 interface CompiledPath {
   read: Evaluate;
-  /** Undefined if the path starts at a computed value. */
   steps: readonly (string | number)[] | undefined;
 }
 
-/** A list of an expression, and a compiler for expressions on its elements. */
 export interface CompiledElements {
   /** Undefined if there is no list, or a fault. A single object or value counts as a list of one. */
   read: (scope: Scope) => readonly Json[] | undefined;

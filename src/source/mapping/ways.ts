@@ -4,11 +4,9 @@ import { partsOf, type MappingSpec } from "./compile.ts";
 import type { FilledField, KeyPath, ReadPath } from "./context.ts";
 import { everyElement } from "./path.ts";
 
-/** How one target field of a mapping comes to its value. */
 export interface Way extends FilledField {
-  /** The raw places that the expression reads. */
   reads: readonly ReadPath["steps"][];
-  /** The places of `reads` that appear only as a hash. */
+  /** Places of `reads` that appear only as a hash. */
   hashed: readonly ReadPath["steps"][];
   /** Places that decide whether an object is made, without those whose absence the mapping handles. */
   deciding: readonly ReadPath["steps"][];
@@ -16,7 +14,7 @@ export interface Way extends FilledField {
 
 export const skipWay = "skip";
 
-/** In the order of the mapping, after `skip`. `when` and `each` belong to the field of the list. */
+/** In the order of the mapping, then `skip`. `when` and `each` belong to the field of the list. */
 export function waysOf(stream: Stream, spec: MappingSpec, skip?: Json): Way[] {
   const { reads, fields } = partsOf(stream, spec, skip);
   const skipped: FilledField[] =
@@ -31,7 +29,7 @@ export function waysOf(stream: Stream, spec: MappingSpec, skip?: Json): Way[] {
   });
 }
 
-/** Whether something is made or not by what is read there: it is read by a condition, or is a list to go through. */
+/** A condition reads it, or it is a list to go through: it decides whether an object is made. */
 function decides({ at, goesThrough }: ReadPath): boolean {
   return goesThrough || at[0] === skipWay || at.some((key) => key === "when" || key === "where");
 }
@@ -54,7 +52,6 @@ function isBelow(at: KeyPath, above: KeyPath): boolean {
   return above.every((step, index) => at[index] === step);
 }
 
-/** All values at a raw place, through lists. */
 export function valuesAt(value: Json | undefined, steps: ReadPath["steps"]): Json[] {
   const [step, ...further] = steps;
   if (value === undefined) return [];
@@ -64,7 +61,7 @@ export function valuesAt(value: Json | undefined, steps: ReadPath["steps"]): Jso
   return isJsonObject(value) && Object.hasOwn(value, step) ? valuesAt(value[String(step)], further) : [];
 }
 
-/** The values of a way's field in a canonical record; in a list, of each object of its kind. */
+/** In a list: of each object of its kind. */
 export function givenBy({ field, kind }: Pick<Way, "field" | "kind">, record: JsonObject): Json[] {
   let found: Json[] = [record];
   const parts = field.split(".");
@@ -109,7 +106,6 @@ export function hiddenPlaces(
   return new Set(ways.flatMap((way) => (isPrivate(stream, way) ? way.reads : way.hashed).map(named)));
 }
 
-/** The places of a way that are not hashed. */
 export function inClear({ reads, hashed }: Way): Way["reads"] {
   return reads.filter((steps) => !hashed.includes(steps));
 }

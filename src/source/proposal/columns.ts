@@ -55,7 +55,7 @@ export function columnsOfRows(rows: readonly JsonObject[]): { columns: ColumnFac
   return { columns, nullTexts: [...found].sort() };
 }
 
-/** The longest list of objects at one place in values and, so deep, in their objects; undefined where there is none. */
+/** The longest list of objects at one place, at most `deepest` names deep. */
 export function longestList(
   values: readonly Json[],
   deepest: number,
@@ -87,7 +87,6 @@ export interface Found {
   doubt: string | undefined;
 }
 
-/** The most likely kind of a list, by its name and its column names. */
 export function kindOfList(name: string, columns: readonly ColumnFacts[]): ListKind | undefined {
   const plain = plainText(name);
   const kinds: ListKind[] = ["lines", "staff", "orders", "customers"];
@@ -123,7 +122,6 @@ export function keyOfList(kind: ListKind, columns: readonly ColumnFacts[]): stri
   return id !== undefined && id.isUnique && id.isFilled ? id.path : undefined;
 }
 
-/** Only exact names. A column may get several fields. */
 export function columnsNamed(names: Names, columns: readonly ColumnFacts[]): Map<string, ColumnFacts> {
   const found = new Map<string, ColumnFacts>();
   for (const [field, called] of Object.entries(names)) {
@@ -191,7 +189,6 @@ export interface ProposedSkip {
 
 export interface StatesOfSale {
   path: string;
-  /** The order is cancelled; its licences are removed. */
   over: readonly string[];
   /** No order, or not yet one. */
   notYet: readonly string[];

@@ -1,6 +1,5 @@
 import type { Stream } from "../../crm/model.ts";
 
-/** Field names in CRMs and exports, in the form of `plainText`; the likeliest first. */
 export type Names = Readonly<Record<string, readonly string[]>>;
 
 const words = (text: string): string[] => text.trim().split(/\s+/u);

@@ -30,7 +30,7 @@ interface ProposedMapping {
   skip: ProposedSkip | undefined;
 }
 
-/** Proposes a mapping from column names and values. Doubts mark its guesses. */
+/** Doubts mark its guesses. */
 export function proposeMapping(
   stream: Stream,
   columns: readonly ColumnFacts[],
@@ -79,7 +79,7 @@ class Proposal {
     this.fields.push({ field, expression, doubts });
   }
 
-  /** A phone number in the platform's form: + and digits. */
+  /** In the platform's form: + and digits. */
   takePhone(field: string, without?: { doubt: string }): void {
     const found = this.#found.get(field);
     if (found === undefined) {

@@ -2,16 +2,13 @@ import type { Problem } from "../../base/errors.ts";
 import { scrub } from "../../http/redaction.ts";
 import { sourceProblem, type SourceProblemCode } from "../problems.ts";
 
-/** A query of the configuration, and where a person finds it. */
 export interface Query {
   text: string;
-  /** Where its settings stand: `sources.erp.streams.customers`. */
   settings: string;
-  /** Where its key stands in the configuration: `crm-sync.yaml:12:7`. */
   place: string;
 }
 
-/** Lines of a statement before the first line of its query. */
+/** Lines that `statementOf` puts before the query. */
 const linesBefore = 1;
 
 interface Words {
@@ -20,7 +17,6 @@ interface Words {
   cure: string;
 }
 
-/** What a failure is about: the source, the query, and the name that it names. */
 type Names = Record<"source" | "query" | "name", string>;
 
 const wordsOf = ({ source, query, name }: Names) => {
@@ -113,20 +109,17 @@ const tlsWordsOf = ({ source, name }: Names) => {
 
 export type FailureKind = keyof ReturnType<typeof wordsOf> | keyof ReturnType<typeof tlsWordsOf>;
 
-/** What was wrong, in words that hold no value of a row. */
 interface Failure {
   kind: FailureKind;
-  /** The name that the certificate had to bear; the file that is missing. */
   name?: string | undefined;
-  /** SQLSTATE or the code of the error, where there is one. */
   code?: string | undefined;
   /** Line of the statement, from 1. */
   line?: number | undefined;
-  /** The database's own words, given only where they can name nothing but parts of the query and of the schema. */
+  /** The database's own words. Set only if they can name nothing but parts of the query and the schema. */
   words?: string | undefined;
 }
 
-/** What a snapshot throws. The driver's own error is not kept: it may quote values of rows. */
+/** The driver's own error is not kept: it may quote values of rows. */
 export class DatabaseFailure extends Error {
   readonly failure: Failure;
 
@@ -136,22 +129,17 @@ export class DatabaseFailure extends Error {
   }
 }
 
-/** The code of a thrown error; empty where it has none. */
 export function codeOf(thrown: unknown): string {
   return thrown instanceof Error && "code" in thrown && typeof thrown.code === "string" ? thrown.code : "";
 }
 
-/** What a problem is about. */
 export interface About {
-  /** Name of the source. */
   source: string;
-  /** Where its settings stand in the configuration. */
   place: string;
-  /** The query that was on, where there was one. */
   query?: Query | undefined;
 }
 
-/** Anything that a snapshot threw, as a problem of the source; what was no failure of a database is thrown again. */
+/** Turns a thrown DatabaseFailure into a problem of the source. Rethrows any other error. */
 export function databaseProblem(thrown: unknown, { source, place, query }: About): Problem {
   if (!(thrown instanceof DatabaseFailure)) throw thrown;
   const { kind, name = "`connection`", code, line, words } = thrown.failure;
@@ -164,7 +152,6 @@ export function databaseProblem(thrown: unknown, { source, place, query }: About
   return sourceProblem(problem, query?.place ?? place, `${message}${ended}.`, cure);
 }
 
-/** What is wrong with a query that the database takes. */
 export function queryProblem({ settings, place }: Query, message: string, cure: string): Problem {
   return sourceProblem("source.wrong-query", place, `\`${settings}.query\` ${message}.`, cure);
 }

@@ -9,7 +9,7 @@ import { codeOf, DatabaseFailure, type About, type FailureKind } from "./failure
 import type { Cell, Column, ColumnKind, SessionLimits, Snapshot } from "./snapshot.ts";
 import type { PostgresConnection } from "./sql-source-settings.ts";
 
-/** Kinds by the names of the types in the catalogue; every other type is text. */
+/** By type name in the catalogue. Every other type is text. */
 const kinds: Readonly<Record<string, ColumnKind>> = {
   bool: "boolean",
   int2: "integer",
@@ -27,19 +27,18 @@ const kinds: Readonly<Record<string, ColumnKind>> = {
   bytea: "binary",
 };
 
-/** Every value as the text that PostgreSQL sends. */
+/** Leaves every value as the text that PostgreSQL sends. */
 const types = { getTypeParser: () => (text: string) => text };
 
 export interface PostgresDeps {
   secrets: (ref: string) => Promise<string> | string;
-  /** Folder of the configuration file. */
   directory: string;
   about: About;
 }
 
 /**
- * PostgreSQL: one transaction, repeatable read and read-only, in which every query has a cursor. It is never committed.
- * Throws a Problem where a secret or a certificate is missing.
+ * One transaction, repeatable read and read-only, never committed. Each query has a cursor. Throws a Problem if a
+ * secret or a certificate is missing.
  */
 export async function openPostgres(
   connection: PostgresConnection,
@@ -54,7 +53,7 @@ export async function openPostgres(
     port,
     database,
     user,
-    // A function, since an empty text has the driver look for a password in the environment.
+    // A function, because for an empty text the driver reads a password from the environment.
     password: () => password,
     ssl: tls === "off" ? false : verifying(connection, deps),
     connectionTimeoutMillis: limits.connectTimeoutMs,
@@ -93,7 +92,7 @@ class PostgresSnapshot implements Snapshot {
       "begin isolation level repeatable read read only; set local timezone = 'UTC'; " +
         "set local datestyle = 'ISO, YMD'; set local intervalstyle = 'iso_8601'; set local extra_float_digits = 1; " +
         `set local cursor_tuple_fraction = 1; set local statement_timeout = ${statementTimeoutMs}; ` +
-        // A server that knows it notices by itself that nobody waits for the answer any more.
+        // A server with this setting notices when the client is gone.
         "select set_config(name, '5s', true) from pg_settings where name = 'client_connection_check_interval'",
     );
     const now = await this.#single('select to_char(now(), \'YYYY-MM-DD"T"HH24:MI:SS.US"Z"\')');
@@ -127,8 +126,8 @@ class PostgresSnapshot implements Snapshot {
   }
 
   /**
-   * The answers of a cursor, of `size` rows each; for 0 one that has none. In a savepoint: a query that fails takes the
-   * view of no other query with it, and what one sets is set for no other.
+   * Yields answers of `size` rows; with 0, one answer without rows. Uses a savepoint: a query that fails or changes a
+   * setting does not affect the others.
    */
   async *#answers(statement: string, size: number): AsyncGenerator<Answer, void, void> {
     this.#cursors += 1;
@@ -142,18 +141,18 @@ class PostgresSnapshot implements Snapshot {
         if (answer.rows.length < Math.max(1, size)) return;
       }
     } finally {
-      // Whether it failed, was given up or has ended: what it opened goes with it.
+      // Undoes everything that the query did, whether it failed, stopped early or ended.
       if (this.#isOpen)
         await this.#run(`rollback to savepoint ${cursor}; release savepoint ${cursor}`).catch(() => undefined);
     }
   }
 
-  /** Only for statements of our own: a text that holds several is taken here. */
+  /** Only for our own statements: this protocol accepts several statements in one text. */
   async #run(text: string): Promise<void> {
     await guarded(text, () => this.#client.query(text));
   }
 
-  /** By the protocol that takes a single statement: whatever a query hides, it cannot end this transaction. */
+  /** This protocol accepts only one statement, so no query can end the transaction. */
   async #single(text: string, values: string[] = [], at: Stage = "query"): Promise<Answer> {
     const asked = { text, values, queryMode: "extended" as const, rowMode: "array" as const, types };
     return await guarded(text, () => this.#client.query<(string | null)[], string[]>(asked), at);
@@ -162,7 +161,7 @@ class PostgresSnapshot implements Snapshot {
 
 type Answer = QueryArrayResult<(string | null)[]>;
 
-/** What an error was met at. Only then is it known whether its words can hold a value of a row. */
+/** Where the error occurred. It decides whether its words can contain a value of a row. */
 type Stage = "connect" | "query" | "row";
 
 async function guarded<Value>(text: string, call: () => Promise<Value>, at: Stage = "query"): Promise<Value> {
@@ -173,7 +172,7 @@ async function guarded<Value>(text: string, call: () => Promise<Value>, at: Stag
   }
 }
 
-/** Codes, SQLSTATEs or their classes, and what they mean. An SQLSTATE that is not among them failed at a row. */
+/** By code, SQLSTATE or its class. Any other SQLSTATE is a failure at a row. */
 const codes: readonly (readonly [RegExp, FailureKind])[] = [
   [/^(?:ECONNREFUSED|ENOTFOUND|EAI_AGAIN|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|EHOSTDOWN|ENOENT|EACCES)$/u, "down"],
   [/^(?:ECONNRESET|EPIPE|ECONNABORTED)$/u, "lost"],
@@ -185,7 +184,7 @@ const codes: readonly (readonly [RegExp, FailureKind])[] = [
   [/^(?:42|3F|0A|25|34)/u, "query"],
 ];
 
-/** By codes and by words: not every error of a certificate has its own code. */
+/** By code and words: some certificate errors have no code of their own. */
 const tlsFaults: readonly (readonly [RegExp, FailureKind])[] = [
   [/does not support SSL/u, "no-tls"],
   [/CERT_HAS_EXPIRED|certificate has expired/u, "tls-expired"],
@@ -195,11 +194,11 @@ const tlsFaults: readonly (readonly [RegExp, FailureKind])[] = [
   [/^(?:ERR_TLS_|ERR_SSL_|CERT_|EPROTO)/u, "tls-other"],
 ];
 
-/** What an error means by the function of the server that threw it, whatever its code. */
+/** By the function of the server that threw the error, whatever its code. */
 const routines: readonly (readonly [RegExp, FailureKind])[] = [
-  // Whoever may not write a sequence is refused for that before the session is asked, which lets nobody write.
+  // Without the right to write a sequence, PostgreSQL gives this error before it notices the read-only session.
   [/^(?:nextval|do_setval)/u, "writes"],
-  // A placeholder, for which there is no value.
+  // A placeholder without a value.
   [/^exec_bind_message$/u, "query"],
 ];
 
@@ -207,7 +206,7 @@ function failureOf(thrown: unknown, text: string, at: Stage): DatabaseFailure {
   const error = thrown instanceof Error ? thrown : new Error(String(thrown));
   const code = codeOf(error);
   const known = codes.find(([pattern]) => pattern.test(code))?.[1];
-  // What ends while the connection is made has not been there.
+  // A connection that ends while it opens counts as down.
   const lost = at === "connect" ? "down" : "lost";
   if (known === undefined && !/^[0-9A-Z]{5}$/u.test(code)) {
     const kind = tlsFaults.find(([pattern]) => pattern.test(code) || pattern.test(error.message))?.[1];
@@ -220,22 +219,22 @@ function failureOf(thrown: unknown, text: string, at: Stage): DatabaseFailure {
   const kind = routines.find(([pattern]) => pattern.test(routine))?.[1] ?? known ?? "row";
   const position = "position" in error ? Number(error.position) : Number.NaN;
   const line = Number.isFinite(position) ? Array.from(text).slice(0, position).join("").split("\n").length : undefined;
-  // Before a row is read, errors of this class name nothing but words of the query and of the schema.
+  // Before a row is read, errors of this class contain only words of the query and the schema.
   const words = kind === "query" && at !== "row" && code.startsWith("42") ? error.message : undefined;
   return new DatabaseFailure({ kind: kind === "lost" ? lost : kind, code, line, words });
 }
 
-/** How a certificate is checked: by its authority, and by the name that is written, or by that of the host. */
+/** Checks a certificate by its authority and by `serverName`, or else by the host. */
 function verifying({ ca, host, serverName = host }: PostgresConnection, deps: PostgresDeps): ConnectionOptions {
   return {
     rejectUnauthorized: true,
-    // A driver may say another name than the one that is written.
+    // The driver may pass another name than the configured one.
     checkServerIdentity: (_name, certificate) => checkServerIdentity(serverName, certificate),
     ...(ca === undefined ? {} : { ca: certificatesIn(ca, deps) }),
   };
 }
 
-/** The certificates of a file, all of them good: without any, those of the system would be trusted. */
+/** Every certificate must be good: with none, the driver would trust those of the system. */
 function certificatesIn(file: string, { directory, about }: PostgresDeps): string {
   const fault = (code: SourceProblemCode, what: string, cure: string): Problem =>
     sourceProblem(code, about.place, `The certificates ${file} of the source ${about.source} ${what}.`, cure);
@@ -250,7 +249,7 @@ function certificatesIn(file: string, { directory, about }: PostgresDeps): strin
   try {
     if (found.length > 0 && found.every((one) => new X509Certificate(one).raw.length > 0)) return text;
   } catch {
-    // It is said below.
+    // Reported below.
   }
   throw fault(
     "source.unreadable-file",

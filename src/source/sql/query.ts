@@ -8,16 +8,12 @@ import type { Column, Snapshot } from "./snapshot.ts";
 import { columnOf, type SqlSince } from "./sql-source-settings.ts";
 import { tellsChanges } from "./values.ts";
 
-/** Only rows whose column is at least that time, or has no value. */
 export interface ChangedFrom {
   column: string;
   time: string;
 }
 
-/**
- * The query as a statement of its own; its rows in the order of a column. A query stands in brackets behind `select`:
- * whatever it is, the statement begins as one that reads, and the database takes no second one.
- */
+/** The query in brackets after `select`, so that the statement reads and the database accepts no second one. */
 export function statementOf(
   { text }: Query,
   { from, order }: { from?: ChangedFrom | undefined; order?: string | undefined },
@@ -35,7 +31,7 @@ function quoted(name: string): string {
   return `"${name.replaceAll('"', '""')}"`;
 }
 
-/** Of a query of details, the rows whose record changed. */
+/** Detail rows of changed records. */
 export function detailsOfChanged(
   details: { query: Query; column: string },
   headers: { query: Query; column: string; from: ChangedFrom },
@@ -47,7 +43,6 @@ export function detailsOfChanged(
   );
 }
 
-/** The settings of a stream, as far as they say what is asked for. */
 export interface StreamSettings extends ReadSettings {
   query: string;
   key?: string | undefined;
@@ -56,27 +51,24 @@ export interface StreamSettings extends ReadSettings {
   limits: RecordLimits;
 }
 
-/** One query with its columns as the database describes them. */
+/** One query with its columns. */
 export interface Part {
   query: Query;
   columns: readonly Column[];
-  /** The column of its key, by which details are joined. */
   key: Column | undefined;
-  /** A private field of the records is read from the key, such as a login: it stands in no place and no position. */
+  /** A private field is read from the key, so no place and no position may contain the key. */
   isKeyPrivate: boolean;
 }
 
-/** What is asked of the database for a stream, looked through before anything is read. */
 export interface Question {
   header: Part;
   details: Readonly<Record<string, Part>>;
-  /** The column that tells changes. */
   changed: Column | undefined;
 }
 
 /**
- * Loads the queries of a stream and has the database describe them. Throws a Problem, with the place of its query or
- * its key, for one that cannot be run, lacks a column that is read, or has one that no record can hold.
+ * Loads the queries of a stream and asks the database for their columns. Throws a Problem for an invalid query, a
+ * missing column, or a column that no record can hold.
  */
 export async function questionOf(
   stream: Stream,
@@ -97,13 +89,13 @@ export async function questionOf(
     );
   };
   const describe = async (set: { query: string; key?: string | undefined }, at: string): Promise<Part> => {
-    // Written alone, a query may end with a semicolon.
+    // Strips trailing semicolons, which are valid only outside the brackets.
     const text = set.query.replace(/(?<![;\s])[;\s]*$/u, "");
     const query = { text, settings: at, place: placeOf(`${at}.query`) };
     let columns: Column[];
     try {
       columns = await snapshot.columns(statementOf(query, {}, snapshot));
-      // By itself too: a text with a bracket too many is a statement only inside ours.
+      // Also without our brackets: a query with an extra bracket is valid only inside them.
       await snapshot.columns(text);
     } catch (thrown) {
       throw failed(thrown, query);
@@ -128,7 +120,7 @@ export async function questionOf(
   );
 }
 
-/** Whether the mapping reads the key of the records for a private field, or for an id that it hashes. */
+/** Whether a private or hashed field of the mapping reads the key. */
 function readsKeyPrivately(stream: Stream, { key, group, mapping, skip }: StreamSettings): boolean {
   const name = key === undefined ? undefined : columnOf(key);
   const hidden = hiddenPlaces(stream, waysOf(stream, mapping, skip), (steps) => String(placeInRecord(steps, group)[0]));

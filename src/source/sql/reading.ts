@@ -15,20 +15,18 @@ import {
 import type { Cell, Snapshot } from "./snapshot.ts";
 import { boundOf, Newest, rowReader } from "./values.ts";
 
-/** What reading a stream needs. */
 export interface Asking {
-  /** What places of its records begin with. */
+  /** Prefix of the places. */
   name: string;
   settings: StreamSettings;
   zone: string | undefined;
   staging: Staging;
-  /** The view of the database. Throws a Problem. */
   open: () => Promise<Snapshot>;
   question: (snapshot: Snapshot) => Promise<Question>;
   failed: (thrown: unknown, query: Query) => Problem;
 }
 
-/** Reads a stream; whatever keeps it from being read is the outcome's problem. */
+/** A failure becomes the outcome's problem. */
 export async function* readStream(
   asking: Asking,
   options: ReadOptions,
@@ -50,11 +48,10 @@ export async function* readStream(
   return outcome.complete && outcome.shrunk === undefined && cursor !== undefined ? { ...outcome, cursor } : outcome;
 }
 
-/** What is asked for of a stream whose changes can be told, and where the next reading of changes begins. */
 interface Changes {
   from: ChangedFrom | undefined;
   see: (cells: readonly Cell[]) => void;
-  /** Undefined where nothing tells: then the next reading asks for everything. */
+  /** Undefined: the next read is a full one. */
   cursor: () => string | undefined;
 }
 
@@ -92,8 +89,8 @@ function readPlain(
 }
 
 /**
- * Whether a key may stand in places. One that a private field is read from, and one that is an e-mail
- * address or a phone number, also in digits alone where it is a text, is personal.
+ * Whether places may contain the key. A key is personal if a private field reads it, or if it looks like an e-mail
+ * address or phone number.
  */
 function isTold(cell: Exclude<Cell, null>, { key, isKeyPrivate }: Part): boolean {
   if (isKeyPrivate) return false;
@@ -102,12 +99,11 @@ function isTold(cell: Exclude<Cell, null>, { key, isKeyPrivate }: Part): boolean
   return isClean(text) && !(isText && /^[\d ()./-]{7,24}$/u.test(text));
 }
 
-/** The column of the key, where rows can be read in its order. */
+/** The key column, if rows can be sorted by it. */
 function orderOf({ key }: Part): string | undefined {
   return key === undefined || key.kind === "json" ? undefined : key.name;
 }
 
-/** Records with their details: of the changed ones alone, where changes are asked for. */
 function joined(
   asking: Asking,
   { header, details }: Question,
@@ -149,7 +145,7 @@ function joined(
   );
 }
 
-/** The rows of one query as records; returns why they were not read whole. */
+/** The end value: why rows may be missing. */
 async function* partRows(
   { name, settings, zone, failed }: Asking,
   part: Part,
@@ -174,7 +170,7 @@ async function* partRows(
         signal?.throwIfAborted();
         return failed(thrown, query);
       }
-      // What was ended in its middle may look as if it had come to its end.
+      // An aborted statement may look complete.
       signal?.throwIfAborted();
       if (next.done === true) return undefined;
       yield next.value.map((cells): FileItem => {

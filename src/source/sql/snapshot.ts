@@ -1,44 +1,39 @@
-/** What a column holds, whatever the database calls it. */
 export type ColumnKind =
   | "integer"
   | "decimal"
   | "float"
   | "boolean"
   | "date"
-  /** A date and time without zone. */
+  /** Without a zone. */
   | "local"
-  /** A moment: a date and time with a zone. */
+  /** With a zone. */
   | "instant"
   | "json"
   | "binary"
   | "text"
-  /** Each value says for itself what it is. */
+  /** Each value has its own type. */
   | "any";
 
 export interface Column {
   name: string;
   kind: ColumnKind;
-  /** What the database calls its type. */
   type: string;
 }
 
-/** A value as a database hands it over: text as the database writes it, or a value that lost nothing. */
+/** Text as the database writes it, or a value without loss. */
 export type Cell = string | number | bigint | Uint8Array | null;
 
-/** One view of a database at one moment, from its opening until it is closed, in a session that may only read. */
+/** A read-only view of a database at one moment. */
 export interface Snapshot {
-  /** The time of the database when it was opened, in ISO with Z. */
+  /** Time of the database at opening, ISO in UTC. */
   readonly openedAt: string;
-  /** The condition that a column is at least a time of the form `2026-11-20 08:00:00`, or nothing to compare with it. */
+  /** SQL: the column is at least this time (`2026-11-20 08:00:00`), or has a value that cannot be compared with it. */
   atLeast(column: string, time: string): string;
-  /** The columns that a statement gives, without running it. Throws a DatabaseFailure for more than one statement. */
+  /** The columns of a statement, without running it. Throws a DatabaseFailure for several statements. */
   columns(statement: string): Promise<Column[]>;
-  /**
-   * The rows of a statement, at most so many at a time; no more are asked for than are taken. Throws a DatabaseFailure
-   * for one that writes, and for more than one.
-   */
+  /** At most `size` rows at a time, fetched on demand. Throws a DatabaseFailure for a write or several statements. */
   rows(statement: string, size: number): AsyncGenerator<Cell[][], void, void>;
-  /** Ends it, in the middle of a statement too. */
+  /** Also ends a running statement. */
   close(): Promise<void>;
 }
 

@@ -12,9 +12,8 @@ import { readStream, type Asking } from "./reading.ts";
 import type { Snapshot } from "./snapshot.ts";
 
 /**
- * The one view that all streams of a source are read in. It is opened when something is read first and stays until
- * `end`: what one stream shows belongs to what another one shows. Once its connection is lost, what is left is not read
- * from a later view, but in the next run.
+ * One view for all streams of a source, because their records refer to each other. The first read opens it; `end`
+ * closes it. After a lost connection, the remaining streams wait for the next run: a later view would not match.
  */
 class View {
   readonly #about: About;
@@ -27,7 +26,6 @@ class View {
     this.#begin = begin;
   }
 
-  /** Opens it, or gives the one that is open. Throws a Problem. */
   async open(): Promise<Snapshot> {
     if (this.#lost !== undefined) throw this.#lost;
     this.#open ??= this.#begin();
@@ -38,7 +36,7 @@ class View {
     }
   }
 
-  /** What was thrown, as a problem. A view that cannot be asked any more is lost with it. */
+  /** After a failure of the connection the view counts as lost. */
   fail(thrown: unknown, about: About): Problem {
     const problem = thrown instanceof Problem ? thrown : databaseProblem(thrown, about);
     const kind = thrown instanceof DatabaseFailure ? thrown.failure.kind : undefined;
@@ -46,13 +44,13 @@ class View {
     return problem;
   }
 
-  /** Lets go of the view, in the middle of a statement too. The next one begins anew. */
+  /** Also ends a running statement. The next read opens a new view. */
   async end(): Promise<void> {
     const open = this.#open;
     this.#open = undefined;
     this.#lost = undefined;
     const snapshot = await open?.catch(() => undefined);
-    // Whatever is wrong with what is let go of is nobody's concern any more.
+    // Errors of a discarded view do not matter.
     await snapshot?.close().catch(() => undefined);
   }
 }
@@ -61,16 +59,11 @@ interface SqlSourceDeps {
   clock: Clock;
   secrets: (ref: string) => Promise<string> | string;
   staging: Staging;
-  /** Folder of the configuration file. */
   baseDirectory: string;
-  /** Where a key stands in the configuration. */
   placeOf: (key: string) => string;
 }
 
-/**
- * Reads streams from queries, all of them in one view of the database.
- * In one piece: everything that it hands out shares that view.
- */
+/** Reads all streams from one view of the database. */
 export function createSqlSource(name: string, settings: SqlSourceSettings, deps: SqlSourceDeps): OpenedReader {
   const { clock, secrets, staging, baseDirectory: directory, placeOf } = deps;
   const { connection } = settings;
@@ -100,7 +93,7 @@ export function createSqlSource(name: string, settings: SqlSourceSettings, deps:
       failed,
     };
   };
-  /** A connection that waits for an answer is ended when the reading is to stop. */
+  /** Closes a waiting connection when the read is aborted. */
   const endOn = (signal: AbortSignal | undefined): (() => void) => {
     const stop = (): void => void view.end();
     signal?.addEventListener("abort", stop, { once: true });

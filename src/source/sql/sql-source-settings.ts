@@ -95,7 +95,7 @@ const serverFields = {
     .describe("`tls: off` may be used to another machine, although everybody on the way can read rows and password"),
 };
 
-/** What only a sql source needs is made when there is one: every command checks the configuration. */
+/** Built only for a sql source, because every command checks the configuration. */
 const connectionSchema = () =>
   z.discriminatedUnion("kind", [
     z.strictObject({
@@ -137,7 +137,7 @@ interface SqlSettings {
   streams: Readonly<Record<string, AskedStream | undefined>>;
 }
 
-/** What is wrong with a sql source beyond the shape of its keys. */
+/** Mistakes beyond the shape of the keys. */
 export function checkSqlSource({ connection, streams }: SqlSettings): Issue[] {
   const issues: Issue[] = checkConnection(connection);
   const checkKey = (key: string | undefined, path: string[]): void => {
@@ -158,7 +158,7 @@ export function checkSqlSource({ connection, streams }: SqlSettings): Issue[] {
 
 function checkConnection(connection: SqlConnection): Issue[] {
   if (connection.kind === "sqlite" || connection.tls === "verify" || connection.allowPlain) return [];
-  // A path is a socket of this machine.
+  // A path means a local socket.
   if (/^(?:\/.*|localhost|127(?:\.\d{1,3}){3}|::1)$/u.test(connection.host)) return [];
   const message =
     "must be verify, since the password and the rows go to another machine; off is allowed to this machine only, or " +
@@ -166,7 +166,7 @@ function checkConnection(connection: SqlConnection): Issue[] {
   return [{ path: ["connection", "tls"], message }];
 }
 
-/** The column that a path names; undefined where it names none, or something inside one. */
+/** Undefined if the path is empty or leads inside a column. */
 export function columnOf(path: string): string | undefined {
   const parsed = parsePath(path);
   if (!parsed.ok || parsed.value.up > 0 || parsed.value.steps.length !== 1) return undefined;

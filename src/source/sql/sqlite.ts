@@ -4,10 +4,7 @@ import type { Clock } from "../../base/clock.ts";
 import { codeOf, DatabaseFailure } from "./failures.ts";
 import type { Cell, Column, ColumnKind, SessionLimits, Snapshot } from "./snapshot.ts";
 
-/**
- * A SQLite file, read-only, in one transaction. A statement that is on cannot be cut short: its time is looked at
- * between rows.
- */
+/** A read-only transaction. A running statement cannot be interrupted, so the time limit is checked between rows. */
 export function openSqlite(file: string, limits: SessionLimits, clock: Clock): Snapshot {
   if (statSync(file, { throwIfNoEntry: false })?.isFile() !== true)
     throw new DatabaseFailure({ kind: "missing", name: file });
@@ -34,7 +31,7 @@ class SqliteSnapshot implements Snapshot {
         this.#database.defaultSafeIntegers(true);
         this.#database.pragma("query_only = on");
         this.#database.exec("begin");
-        // The view begins with the first thing that is read.
+        // The first read begins the view.
         this.#database.prepare("select count(*) from sqlite_schema").get();
         const now = this.#database.prepare<[], string>("select strftime('%Y-%m-%dT%H:%M:%fZ', 'now')");
         return now.pluck().get() ?? "";
@@ -46,8 +43,8 @@ class SqliteSnapshot implements Snapshot {
   }
 
   /**
-   * A column may hold values of any kind, and times are texts, written in one of two ways. One that is written in
-   * another way, such as with an offset, is not in the order of the others.
+   * Columns may hold any type, and times are texts in one of two forms. Other forms, such as with an offset, do not
+   * sort with these.
    */
   atLeast(column: string, time: string): string {
     return (
@@ -97,7 +94,7 @@ class SqliteSnapshot implements Snapshot {
     return guarded(true, () => {
       const prepared = this.#database.prepare(statement);
       if (!prepared.readonly || !prepared.reader) throw new DatabaseFailure({ kind: "writes" });
-      // Throws where it has a placeholder, for which there is no value.
+      // Throws if there is a placeholder, because it has no value.
       return prepared.bind();
     });
   }
@@ -107,13 +104,13 @@ function columnsOf(statement: Database.Statement): Column[] {
   const found = statement.columns();
   const names = new Set(found.map(({ name }) => name));
   return found.map(({ name, type }) => {
-    // Of two columns with one name the second is called `name:1`.
+    // SQLite names the second of two equal columns `name:1`.
     const plain = name.replace(/:\d+$/u, "");
     return { name: names.has(plain) ? plain : name, kind: kindOf(type ?? ""), type: type ?? "" };
   });
 }
 
-/** SQLite keeps what it is given in any column, so only what says nothing else is taken from a declared type. */
+/** SQLite stores any value in any column, so few declared types are reliable. */
 function kindOf(declared: string): ColumnKind {
   const type = declared.toLowerCase().replace(/\(.*/u, "").trim();
   if (/^bool(?:ean)?$/u.test(type)) return "boolean";
@@ -132,10 +129,7 @@ function cellsOf(row: unknown, columns: readonly Column[]): Cell[] {
   });
 }
 
-/**
- * A number as it is, or with at least the decimals that its column was declared with, as a decimal of other databases
- * has them. SQLite keeps any number in any column: none of its digits is left out.
- */
+/** Pads a number to its declared decimals, as other databases do. SQLite may store more decimals; all are kept. */
 function numberOf(cell: number | bigint, column: Column | undefined): Cell {
   const [, decimals] = column?.kind === "decimal" ? (/,\s*(\d{1,2})\s*\)/u.exec(column.type) ?? []) : [];
   const [, whole, fraction = ""] = /^(-?\d+)(?:\.(\d+))?$/u.exec(String(cell)) ?? [];

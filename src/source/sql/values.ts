@@ -6,14 +6,13 @@ import { isDoubtful } from "../mapping/numbers.ts";
 import type { BadRecord } from "../reader.ts";
 import type { Cell, Column, ColumnKind } from "./snapshot.ts";
 
-/** What is not the same for all columns. */
 interface ValueRules {
-  /** Zone of times without one; undefined: they stay local. */
+  /** Zone for local times. Undefined: they stay local. */
   zone: string | undefined;
   limits: RecordLimits;
 }
 
-/** A value that no record can hold, by its code and in words that do not repeat it. */
+/** A value that no record can hold. The message does not repeat the value. */
 class ValueFault extends Error {
   readonly code: string;
 
@@ -26,8 +25,8 @@ class ValueFault extends Error {
 type Reader = (cell: Exclude<Cell, null>) => Json;
 
 /**
- * Makes records of rows: a record looks the same whatever database its row is from. Whole numbers beyond 2^53 and
- * decimals are text as the database has them (but for decimals such as 1.230, see `isDoubtful`), moments are ISO with Z, other times and dates ISO without a zone.
+ * Makes records of rows, in the same form for every database. Decimals and whole numbers beyond 2^53 are text (see
+ * `isDoubtful` for decimals such as 1.230). Moments are ISO in UTC. Other dates and times are ISO without a zone.
  */
 export function rowReader(
   columns: readonly Column[],
@@ -95,7 +94,7 @@ function integer(cell: Exclude<Cell, null>): Json {
   return /^-?\d+$/u.test(text) && Number.isSafeInteger(number) ? number : text;
 }
 
-/** Text, but for what would look like thousands in it: here the point is one of decimals for certain. */
+/** Text; a number if the text could look like thousands, because this point always separates decimals. */
 function decimal(cell: Exclude<Cell, null>): Json {
   const text = textOf(cell);
   return isDoubtful(text) ? Number(text) : text;
@@ -128,8 +127,8 @@ function json(text: string, limits: RecordLimits): Json {
 const timeOfDay = /^(\d{4})-(\d\d)-(\d\d)[ T](\d\d):(\d\d)(?::(\d\d)(\.\d+)?)?\s*(Z|[+-]\d\d(?::?\d\d)?)?$/u;
 
 /**
- * A date and time in the one form of a record: no zeros behind a fraction, `T` between. What has another form, such as
- * `infinity`, stays as it is, and the mapping says what it thinks of it.
+ * One form for all records: `T` in the middle, no zeros at the end of a fraction. Other texts, such as `infinity`, stay
+ * for the mapping to judge.
  */
 function isoTime(text: string): { local: string; offset: string | undefined } | undefined {
   const match = timeOfDay.exec(text);
@@ -139,7 +138,7 @@ function isoTime(text: string): { local: string; offset: string | undefined } | 
   return { local: `${year}-${month}-${day}T${hour}:${minute}:${second}${short}`, offset };
 }
 
-/** A moment as ISO with Z. The session's zone is UTC; an offset that is written otherwise is taken into account. */
+/** ISO in UTC, whatever offset the text has. */
 function instantText(text: string): string {
   const time = isoTime(text);
   if (time === undefined) return text;
@@ -153,8 +152,8 @@ function instantText(text: string): string {
 }
 
 /**
- * A time without zone: local, or the moment it is in the zone. One that clocks there show twice or not at all, but
- * for a midnight that they skip, stays local, so that the mapping decides or quarantines it, and nobody guesses.
+ * Converts a local time with the zone. A time that the zone has twice or not at all stays local, so that nobody
+ * guesses. Exception: a skipped midnight.
  */
 function localText(text: string, zone: string | undefined): string {
   const time = isoTime(text);
@@ -169,22 +168,19 @@ function localText(text: string, zone: string | undefined): string {
   }
 }
 
-/**
- * Clocks that are set back show the same two hours again at most: what is written without a zone reaches back further.
- */
+/** Clocks repeat at most two hours, so local times reach back this much further. */
 const clockChangeMs = 7_200_000;
-/** No clock on earth is further ahead of UTC. */
+/** The zone furthest ahead of UTC has +14:00. */
 const furthestAheadMs = 50_400_000;
 
-/** Whether a column can tell what changed; `any` says it with each value, unless it is declared as no time. */
+/** `any` has a time in each value, unless the declared type excludes times. */
 export function tellsChanges({ kind, type }: Column): boolean {
   return kind === "instant" || kind === "local" || (kind === "any" && !/^date$|int/iu.test(type));
 }
 
 /**
- * Where the next reading of changes begins: the largest time that was read, as it is; what is asked for reaches back
- * behind it. Times beyond the clock of the database count as no later than that, or a single wrong one would have
- * everything after it missed. Our own clock has no part in it.
+ * Where the next incremental read begins: the largest time read, limited by the clock of the database. Otherwise one
+ * wrong future time would hide all later changes. Our own clock does not matter.
  */
 export class Newest {
   readonly #kind: ColumnKind;
@@ -207,7 +203,7 @@ export class Newest {
     return /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z?$/u.test(time) ? time : undefined;
   }
 
-  /** Undefined where no value was read, or values that cannot be compared. */
+  /** Undefined if there is no value, or if values cannot be compared. */
   value(openedAt: string, zone: string | undefined): string | undefined {
     if (this.#newest === undefined || this.#isUnclear) return undefined;
     const latest = isInstant(this.#newest)
@@ -218,7 +214,7 @@ export class Newest {
   }
 }
 
-/** Whether the calendar and the clock have it; a text of a database may only look like one. */
+/** Whether it is a real date and time. */
 function isTime(text: string): boolean {
   try {
     Temporal.Instant.from(`${withoutZ(text)}Z`);
@@ -229,8 +225,8 @@ function isTime(text: string): boolean {
 }
 
 /**
- * The time from which on rows are asked for, so that nothing is missed that changed since; undefined where the column
- * cannot be compared with it: then everything is read.
+ * Read rows from this time on, so that no change is missed. Undefined: the column cannot be compared, so read
+ * everything.
  */
 export function boundOf(
   since: string,
@@ -248,10 +244,10 @@ export function boundOf(
 
 const isInstant = (time: string): boolean => time.endsWith("Z");
 const withoutZ = (time: string): string => time.replace(/Z$/u, "");
-/** As every database reads it, in UTC where it is an instant. */
+/** The form that every database reads; an instant in UTC. */
 const plain = (time: string): string => withoutZ(time).replace("T", " ");
 
-/** Times of one kind are in the order of their texts, but for the letter behind them. */
+/** Times of one kind sort as text, without their `Z`. */
 const isEarlier = (one: string, other: string): boolean => withoutZ(one) < withoutZ(other);
 
 function localIn(instant: string, zone: string | undefined): string | undefined {

@@ -65,7 +65,7 @@ export class Access {
     return this.tried(() => this.sessions.own());
   }
 
-  /** The session of a token. One that is only looked at is no less idle for that. */
+  /** Looking at a session (`looked at`) does not extend it. */
   session(token: string, how: "used" | "looked at" = "used"): Session | undefined {
     const { idle, longest } = this.settings.access.sessions;
     return this.sessions.find(token, {
@@ -75,7 +75,7 @@ export class Access {
     });
   }
 
-  /** Adds an audit entry. If that fails, only the log says so. */
+  /** If the entry fails, only the log says so. */
   async note(kind: string, subject: string, body: JsonObject): Promise<void> {
     try {
       const ledger = await this.#dashboard.application.ledger();
@@ -110,8 +110,7 @@ export function guard(access: Access): MiddlewareHandler<WebEnvironment>[] {
 }
 
 /**
- * Says who asks before any page is reached; who is nobody gets none. A request that changes something has to show its
- * token.
+ * Identifies the person before any page. Nobody without a session gets a page. A changing request must show its token.
  */
 export function access(deps: Access): MiddlewareHandler<WebEnvironment> {
   const note = notedSeldom(deps);
@@ -265,10 +264,7 @@ function notedSeldom(deps: Access): (person: Person, route: string) => Promise<v
 
 const mostBodyBytes = 64 * 1024;
 
-/**
- * Reads the body of a POST up to a limit, before anything else. Hono's own limit fails here for requests without a
- * length.
- */
+/** Reads the body of a POST up to a limit. Hono's own limit fails here for requests without a length. */
 function limitedBody(): MiddlewareHandler {
   return async (context, next) => {
     if (context.req.method !== "POST") return await next();

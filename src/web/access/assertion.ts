@@ -31,12 +31,12 @@ export interface Refused {
   claim?: string | undefined;
 }
 
-/** An assertion that names nobody: it does not hold, or its keys cannot be read. */
+/** Names nobody: the assertion is invalid, or its keys cannot be read. */
 export type Unsaid = Refused | { kind: "unknown"; why: string; code: string };
 
 type Asserted = { kind: "nobody" } | Unsaid | { kind: "person"; who: Who; role: Role | undefined };
 
-/** Seconds by which the clocks of two machines may differ. */
+/** Seconds that the clocks of two machines may differ. */
 const clockTolerance = 30;
 
 /** Only public-key algorithms: with a symmetric one, the public key itself could be used as the secret. */
@@ -55,8 +55,8 @@ const algorithms = [
 ];
 
 /**
- * Reads the person that a reverse proxy asserts with a signed, short-lived token. Any program may send the header; only
- * the proxy has the key.
+ * Reads the person from the signed, short-lived token of a reverse proxy. Any program may send the header; only the
+ * proxy has the key.
  */
 export function assertionReader(deps: Access): (context: Context) => Promise<Asserted> {
   const keysOf = proxyKeys();
@@ -146,7 +146,6 @@ function notHeld(error: unknown): Asserted {
   return { kind: "unknown", why: messageOf(error), code };
 }
 
-/** How long the keys of a reverse proxy are waited for. */
 const timeoutMs = 10_000;
 const agent = new Agent({ connections: 4, maxResponseSize: 1024 * 1024, connect: { timeout: timeoutMs } });
 
@@ -156,7 +155,6 @@ interface Asked {
   signal: AbortSignal;
 }
 
-/** Reads keys: with few connections, and no answer beyond a size. */
 async function fetchOverAgent(url: string, { headers, redirect, signal }: Asked): Promise<Response> {
   return await fetch(url, { headers, redirect, signal, dispatcher: agent });
 }

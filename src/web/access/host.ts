@@ -8,16 +8,13 @@ import type { HttpBindings } from "@hono/node-server";
 export interface Place {
   isSecure: boolean;
   /**
-   * Browsers send cookies of this name only to this server: a network name over https, or the own name on this machine.
-   * Cookies of `localhost` go to every program on this machine, on any port.
+   * Browsers send such cookies only to this server: a network name over https, or the local name. Every program on this
+   * machine gets cookies of `localhost`, on any port.
    */
   takesCookies: boolean;
 }
 
-/**
- * Accepts only names of this server. Otherwise another site could point its name here, and its scripts could read the
- * pages.
- */
+/** Accepts only names of this server. Otherwise scripts of another site could read the pages under its own name. */
 export function requireHost(deps: Access): MiddlewareHandler<WebEnvironment> {
   return async (context, next) => {
     const place = placeOf(context.req.header("host"), deps);
@@ -53,7 +50,7 @@ export function placeOf(header: string | undefined, deps: Access): Place | "unus
   return !isAny && name === host.toLowerCase() ? { isSecure, takesCookies: isSecure } : undefined;
 }
 
-/** Whether a changing request comes from our own pages, as far as the browser says. */
+/** Whether a changing request comes from our own pages, according to the browser. */
 export function isOwnOrigin(
   headers: { origin: string | undefined; site: string | undefined; host: string | undefined },
   publicUrl: string | undefined,

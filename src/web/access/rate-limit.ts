@@ -10,7 +10,6 @@ interface RateLimitOptions {
   windowMs: number;
 }
 
-/** How often something happened by a key, within windows of the clock that it is given. */
 export class RateLimit {
   readonly #options: RateLimitOptions;
   readonly #counts = new Map<string, number>();
@@ -20,7 +19,7 @@ export class RateLimit {
     this.#options = options;
   }
 
-  /** Counts it once more. Undefined as long as it may happen, else the seconds until it may again. */
+  /** Counts once. Undefined: allowed. Otherwise: seconds until it is allowed again. */
   count(key: string): number | undefined {
     const { clock, most, windowMs } = this.#options;
     const now = clock.monotonic();
@@ -36,7 +35,6 @@ export class RateLimit {
 /** A browser requests six things at once. */
 const mostAtOnce = 10;
 
-/** Limits work in progress for each person and in total. */
 export class AtOnce {
   readonly #most: { each: number; all: number };
   readonly #counts = new Map<string, number>();

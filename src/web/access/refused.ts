@@ -15,7 +15,6 @@ export function barePage(
   return context.html(documentOf({ title, body, notice }), status);
 }
 
-/** Whether a person reads the answer, not a program. */
 export function isForPeople(context: Context): boolean {
   return (context.req.header("accept") ?? "").includes("text/html");
 }

@@ -5,7 +5,7 @@ import { unusable, type Answer } from "./refused.ts";
 import { getCookie, setCookie } from "hono/cookie";
 import type { Context } from "hono";
 
-/** Begins a session under a token that nobody had before, whatever the browser came with. */
+/** Always with a new token, whatever cookie the browser sent. */
 export function signedIn(context: PageContext, deps: Access, user: string): Answer {
   const before = cookieOf(context, "session");
   const made = deps.tried(() => {
@@ -28,9 +28,8 @@ export function browserOf(context: PageContext): string {
 }
 
 const cookies = {
-  /** Who signed in. */
   session: "crm-sync",
-  /** The browser that a form of signing in was made for. */
+  /** The browser that requested the sign-in form. */
   browser: "crm-sync-sign-in",
 } as const;
 type CookieName = keyof typeof cookies;
@@ -45,9 +44,7 @@ export function cookieOf(context: PageContext, name: CookieName): string | undef
   return value !== undefined && /^[0-9a-f]{64}$/u.test(value) ? value : undefined;
 }
 
-/**
- * It comes with a person whom an alert's link sends here; what changes something needs the token of its form besides.
- */
+/** Not a strict cookie, so that it works after a link from an alert. Changes also need the token of a form. */
 function giveCookie(context: PageContext, name: CookieName, value: string, more: { maxAge?: number } = {}): void {
   const { isSecure, takesCookies } = context.var.place;
   if (!takesCookies) throw new Error("a cookie of this name would be sent to other programs");
@@ -59,7 +56,7 @@ export function takeCookie(context: PageContext, name: CookieName): void {
   giveCookie(context, name, "", { maxAge: 0 });
 }
 
-/** Proves that a form is ours for somebody without a session: only the key can make it. */
+/** For forms without a session: only our key can make this proof. */
 export function proofOf(key: string, ...what: readonly string[]): string {
   return createHmac("sha256", key).update(JSON.stringify(what)).digest("hex");
 }
@@ -77,7 +74,7 @@ async function formOf(context: Context): Promise<URLSearchParams> {
   return new URLSearchParams(await context.req.text());
 }
 
-/** Takes the same time for any number of correct characters. */
+/** In constant time. */
 export function isSame(given: string, expected: string): boolean {
   const [one, other] = [Buffer.from(given), Buffer.from(expected)];
   return expected !== "" && one.length === other.length && timingSafeEqual(one, other);

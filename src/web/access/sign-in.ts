@@ -7,7 +7,7 @@ import { barePage, refuse, unusable, type Answer } from "./refused.ts";
 
 const token = "[0-9a-f]{64}";
 
-/** Adds the paths by which people sign in and out, and says who asks for every other. */
+/** Adds the sign-in and sign-out paths. Identifies the person for every other path. */
 export function behindAccess(routes: Routes, deps: Access): MiddlewareHandler<WebEnvironment> {
   for (const one of guard(deps)) routes.use(one);
   registerSignIn(routes, deps);
@@ -60,14 +60,17 @@ function registerLink(routes: Routes, deps: Access): void {
   });
 }
 
-/** What a form of signing in bears in this browser; `undefined` where it cannot be made. */
+/** The proof in a sign-in form of this browser. Undefined if the file of sign-ins cannot be read. */
 function browserProof(context: PageContext, deps: Access): string | undefined {
   const browser = browserOf(context);
   const key = deps.own()?.key;
   return key === undefined ? undefined : proofOf(key, "sign-in", browser);
 }
 
-/** Whether a log-in was begun on our own page in this browser: nobody is to be signed in as somebody else unseen. */
+/**
+ * Whether the sign-in began on our page in this browser. Otherwise another site could sign somebody in as somebody
+ * else.
+ */
 async function isOurSignIn(context: PageContext, deps: Access): Promise<boolean> {
   const browser = cookieOf(context, "browser");
   const key = deps.own()?.key;

@@ -122,13 +122,13 @@ function records({ records: counts }: StatusFacts): Html {
 
 const apart = ["quarantined", "deferred", "rejected"] as const;
 
-/** How many records a run that began at that instant left not done, in the order of `apart`. */
+/** Numbers of records left undone by a run, in the order of `apart`. */
 interface Left {
   at: string;
   counts: readonly number[];
 }
 
-/** What each of the last runs of a job left not done, by the balance that it kept. */
+/** The records that the last runs of each job left undone, from their balances. */
 function history(runs: ReadonlyMap<string, readonly RunFacts[]>, zone: string): Html {
   const charts = [...runs].flatMap(([job, of]) => {
     const points = of.toReversed().flatMap((run): Left[] => {
@@ -191,10 +191,10 @@ const left = 56;
 const right = 12;
 const top = 10;
 const bottom = 28;
-/** The lines of `apart`: each has a colour, a dash and a mark of its own. */
+/** Each line has its own colour, dash and mark. */
 const classes = ["one", "two", "three"] as const;
 
-/** Counts over time as lines, and the same figures as a table for who cannot see them. */
+/** Lines over time, and the same figures as a table for people who cannot see the lines. */
 function chart(id: string, title: string, points: readonly Left[], zone: string): Html {
   const moments = points.map(({ at }) => Date.parse(at));
   const [first, last] = [Math.min(...moments), Math.max(...moments)];
@@ -258,14 +258,13 @@ function chart(id: string, title: string, points: readonly Left[], zone: string)
   </figure>`;
 }
 
-/** Whole numbers to mark at an axis from 0 on, four or so; the last of them is not below `most`. */
+/** About four whole numbers for an axis from 0. The last is at least `most`. */
 function ticksTo(most: number): number[] {
   const highest = Math.ceil(most / stepTo(most)) * stepTo(most);
   const apartBy = stepTo(highest);
   return Array.from({ length: Math.ceil(highest / apartBy) + 1 }, (_, index) => index * apartBy);
 }
 
-/** A round number that is about a quarter. */
 function stepTo(most: number): number {
   const power = 10 ** Math.floor(Math.log10(most / 4));
   const rest = most / 4 / power;
@@ -279,7 +278,6 @@ function drawn(name: (typeof classes)[number], places: readonly (readonly [x: nu
     />${places.map(([x, y]) => mark(name, x, y))}`;
 }
 
-/** A circle, a square or a triangle. */
 function mark(name: (typeof classes)[number], x: number, y: number): Html {
   if (name === "one") return html`<circle class="mark one" cx="${x}" cy="${y}" r="3" />`;
   if (name === "two") return html`<rect class="mark two" x="${x - 3}" y="${y - 3}" width="6" height="6" />`;

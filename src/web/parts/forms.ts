@@ -16,8 +16,7 @@ export function buttonForm(
 }
 
 /**
- * Text that may contain personal data: the text if a person asked for it, otherwise the button to ask, or why that is
- * not possible.
+ * The text if a person asked for it; otherwise the button to ask, or the reason why not. For text that may be personal.
  */
 export function askedText(
   context: PageContext,
@@ -66,8 +65,7 @@ interface Choice {
 }
 
 /**
- * A form with a reason and a button for each choice. Buttons elsewhere belong to it by its `id`. `shown`: the mark of
- * the page's content; the decision covers only that content.
+ * Buttons elsewhere use the form by its `id`. `shown`: the mark of the page's content; the decision covers only that.
  */
 export function decisionForm(
   context: PageContext,
@@ -133,14 +131,14 @@ export async function sentDecision(context: PageContext): Promise<SentDecision> 
   };
 }
 
-/** Where a list goes on: the place after which its page begins. Throws a usage Problem for anything else. */
+/** The place after which the page of the list begins. Throws a usage Problem for an invalid place. */
 export function placeIn(context: PageContext, what: string): number {
   const after = Number(context.req.query("after") ?? 0);
   if (Number.isSafeInteger(after) && after >= 0) return after;
   throw usage("That is no place in the list.", `Go back to the ${what} and follow its links.`);
 }
 
-/** The reason if it may be kept. Throws a usage Problem otherwise. */
+/** Throws a usage Problem if the reason may not be kept. */
 export function keepableReason({ var: { person } }: PageContext, reason: string): string {
   if (reason === "")
     throw usage("Nothing was decided: a decision needs a reason.", "Say why; it is kept in the audit log.");

@@ -36,8 +36,8 @@ export function numbers(...titles: readonly string[]): Column[] {
 }
 
 /**
- * A table in its own region, which scrolls and can be reached by keyboard. The first cell names the row. `wide`: keeps
- * its width on narrow screens.
+ * Scrolls in its own region, which the keyboard can reach. The first cell names the row. `wide`: keeps its width on
+ * narrow screens.
  */
 export function table(
   caption: string,
@@ -95,7 +95,6 @@ export function goodOrFailing(problem: string | null, since: string | null, when
 export const nouns = { customers: "customer", orders: "order", staff: "person" } as const;
 const mostOfKey = 120;
 
-/** Nothing for no items. */
 export function list(items: readonly (Html | string)[]): Html | "" {
   if (items.length === 0) return "";
   return html`<ul>
@@ -103,12 +102,10 @@ export function list(items: readonly (Html | string)[]): Html | "" {
   </ul>`;
 }
 
-/** `crm/10248`, leading to the page of the record. */
 export function keyLink(stream: Stream, key: RecordKey): Html {
   return html`<a href="${recordPath(stream, key)}">${shown(formatKey(key), 200)}</a>`;
 }
 
-/** Leads to the next page of a list; nothing if the list ends here. */
 export function more(path: string | undefined, text: string): Html | "" {
   return path === undefined ? "" : html`<p><a href="${path}" rel="next">${text}</a></p>`;
 }

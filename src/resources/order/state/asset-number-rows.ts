@@ -31,7 +31,6 @@ export interface AssetNumberTable {
   ended_at: string | null;
 }
 
-/** The former owner of an asset number, until `left_at`. */
 interface EarlierNumberTable {
   wire_number: string;
   left_at: string;
@@ -59,7 +58,6 @@ export interface FixedNumbers {
   lacking: number;
   /** Given numbers that another instance has. */
   clashing: string[];
-  /** Numbers fixed by this call. */
   fixed: FixedNumber[];
 }
 

@@ -17,7 +17,7 @@ export interface PlacedOrder {
   key: RecordKey;
   /** Not always the current customer in the CRM. */
   customer: RecordKey;
-  /** The customer that it was placed for, if it moved since. */
+  /** If it moved since. */
   placedFor?: RecordKey | undefined;
   channelOrderId: string;
   bodyHash: string;
@@ -64,7 +64,6 @@ export interface LicenceOrder {
 export interface OrderPlaced extends Pick<PlacedOrder, "customer" | "channelOrderId" | "bodyHash" | "version"> {
   type: "order-placed";
   order: RecordKey;
-  /** Counted once per asset number. */
   products: number;
   operationId: string | null;
   origin: PlacedOrder["origin"];
@@ -125,7 +124,6 @@ interface Happened {
   customer: RecordKey;
   operationId: string | null;
   origin: StepOrigin;
-  /** The number of products, counted once per asset number. */
   products: number;
 }
 

@@ -22,7 +22,7 @@ declare module "../../../engine/model/resource.ts" {
   }
 }
 
-/** Steps of an order, oldest first by `number`. `items` and `licence_orders` are JSON. */
+/** `items` and `licence_orders` are JSON. */
 interface OrderStepTable {
   number: number;
   namespace: string;
@@ -128,7 +128,7 @@ export class OrderStepRows {
     return this.#sql.rows<LicenceOrder>("licenceOrders", [namespace, id]);
   }
 
-  /** Number of the last step of an order, 0 where nothing happened since it was placed. */
+  /** 0: nothing happened since the placing. */
   last({ namespace, id }: RecordKey): number {
     return this.#sql.value<number | null>("last", [namespace, id]) ?? 0;
   }

@@ -26,7 +26,6 @@ export interface PlacedOrderTable {
   version: number;
   operation_id: string | null;
   origin: PlacedOrder["origin"];
-  /** Existing products, counted once per asset number. */
   products: number;
   /** The form that the state last agreed with; null: the placed form. */
   agreed_hash: string | null;
