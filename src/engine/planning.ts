@@ -53,6 +53,7 @@ export class CustomerPlanning implements Planner {
   readonly #options: Pick<PlanOptions, "takingBlocked"> & { signal: AbortSignal | undefined };
 
   #noted: readonly unknown[] = [];
+  #begun: PlanOptions["begun"];
   readonly #contradicted = new Set<AssumptionId>();
 
   constructor(
@@ -126,6 +127,7 @@ export class CustomerPlanning implements Planner {
         contradicted: ledger.assumptions.contradictions,
         tried,
         rejected,
+        begun: (this.#begun ??= this.#knows.held.known),
       },
     );
   }

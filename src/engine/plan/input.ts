@@ -32,6 +32,8 @@ export interface PlanOptions {
   rejected?: ReadonlySet<string> | undefined;
   /** Subjects of operations that this attempt already carried out. Some are tried once in an attempt. */
   tried?: ReadonlySet<string> | undefined;
+  /** What was recorded when this attempt began. The platform may not show yet what came since. */
+  begun?: Known | undefined;
 }
 
 export type Membership =

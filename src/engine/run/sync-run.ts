@@ -64,6 +64,8 @@ export class SyncRun {
   /** Orders that are now removed at their previous customer, and customers for which something was done. */
   readonly #left = new Set<string>();
   readonly #changed = new Set<string>();
+  /** Customers that got another pass for that reason. Orders that stay give only one: it must come to an end. */
+  readonly #kept = new Set<string>();
 
   constructor(deps: RunDependencies, request: RunRequest, run: string) {
     this.#deps = deps;
@@ -209,10 +211,14 @@ export class SyncRun {
 
   #takeMoved(): RecordKey[] {
     const again: RecordKey[] = [];
-    const canBuy = [...this.#moving].some(([key, { moving = [] }]) => moving.length > 0 && this.#changed.has(key));
+    const buyers = [...this.#moving].flatMap(([key, { moving = [] }]) =>
+      moving.length > 0 && this.#changed.has(key) ? [key] : [],
+    );
     for (const [key, { customer, moving = [], keeps }] of this.#moving) {
-      if (!(canBuy && keeps === true) && !moving.some((order) => this.#left.has(formatKey(order)))) continue;
-      this.#moving.delete(key);
+      const isFreed = moving.some((order) => this.#left.has(formatKey(order)));
+      const canLeave = keeps === true && !this.#kept.has(key) && buyers.some((buyer) => buyer !== key);
+      if (!isFreed && !canLeave) continue;
+      this.#kept.add(key);
       again.push(customer);
     }
     this.#left.clear();
@@ -239,6 +245,7 @@ export class SyncRun {
   #count(customer: RecordKey, result: CustomerAttemptResult): void {
     const key = formatKey(customer);
     this.#note(customer, result);
+    this.#moving.delete(key);
     switch (result.kind) {
       case "finished":
         // A saved plan lacks the purchase that follows the removal: the next run plans it.
@@ -261,7 +268,7 @@ export class SyncRun {
         if (result.reason === "parked") this.customers.parked += 1;
         if (result.reason === "stale") {
           this.customers.stale += 1;
-          this.stale.push({ customer: key, moved: result.moved ?? [] });
+          if (result.moved !== undefined) this.stale.push({ customer: key, moved: result.moved });
         }
         return;
     }

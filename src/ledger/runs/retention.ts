@@ -205,7 +205,7 @@ function requests(database: Sqlite): Sweep {
     .raw();
   const drop = database.prepare(
     // The CRM's last request is needed to notice a new one.
-    `delete from manual_request as ended where of = +? and about = +? and from_at <= +? and to_at is not null
+    `delete from manual_request as ended where of = +? and about = +? and from_at <= +? and to_at <= +?
        and not ${closedWhile("ended.from_at", "ended.to_at")}
        and (asked_by <> '${theCrm}' or exists (select 1 from manual_request later where later.of = ended.of
          and later.about = ended.about and later.from_at > ended.from_at and later.asked_by = '${theCrm}'
@@ -214,7 +214,7 @@ function requests(database: Sqlite): Sweep {
   return {
     start: ["", "", "", ""],
     page: (after, until, size) => page.all(...after, until, size),
-    drop: ([, ...place]) => drop.run(...place).changes,
+    drop: ([endedAt, ...place]) => drop.run(...place, endedAt).changes,
   };
 }
 

@@ -28,7 +28,11 @@ export function plan(given: Prepared, earlier: Earlier, options: PlanOptions): R
   const revokes = planRevokes(given, allocation, holders, options.takingBlocked);
   const revoked = earlier.make(withWeights(revokes.drafts, given.observed, allocation.assets));
   const freed = new Set(revoked.operations.flatMap(freedBy));
-  const grants = planGrants(given, allocation.assets, earlier.memberships, { holders, freed, tried: options.tried });
+  const grants = planGrants(given, allocation.assets, earlier.memberships, {
+    holders,
+    freed,
+    begun: options.begun ?? given.known,
+  });
   const granted = earlier.make(grants.drafts);
   return {
     records: "staff",
@@ -147,7 +151,7 @@ export function withWeights(
 interface Shown {
   holders: Holders;
   freed: ReadonlySet<string>;
-  tried: PlanOptions["tried"];
+  begun: NonNullable<PlanOptions["begun"]>;
 }
 
 function planGrants(
@@ -175,8 +179,8 @@ function planGrants(
       const isOurs = assignment !== undefined && assignment.memberGlobalId === memberGlobalId;
       if (typeof verdict === "object") made.blocks.push([key, verdict]);
       else if (verdict === "grant" && isOurs) {
-        const isTried = shown.tried?.has(subjectOf(staff.key)) === true;
-        const block = notGivenAgain(observed.members, assignment.assetNumber, isTried);
+        const isNew = !shown.begun.assignments.some(({ assetNumber }) => assetNumber === assignment.assetNumber);
+        const block = notGivenAgain(observed.members, assignment.assetNumber, isNew);
         if (block !== undefined) made.blocks.push([key, block]);
       } else if (verdict === "grant") grants.push(claim);
       else if (verdict === "adopt" && claim.number !== undefined && memberGlobalId !== undefined) {
@@ -192,18 +196,18 @@ function planGrants(
 
 /**
  * A recorded number of which M6 shows no holder. If M5 shows one, the readings disagree (A34). What this attempt gave
- * (`isTried`) may not be shown yet.
+ * (`isNew`) may not be shown yet.
  */
 function notGivenAgain(
   members: CustomerInput["observed"]["members"],
   number: string,
-  isTried: boolean,
+  isNew: boolean,
 ): Block | undefined {
   if (members?.some((member) => !member.deleted && member.assetNums.includes(number)) === true) {
     const reason = `M5 shows a holder of the asset number ${number}, and M6 shows none. crm-sync makes no assignment`;
     return { code: "asset.readings-disagree", reason, again: true };
   }
-  if (isTried) return undefined;
+  if (isNew) return undefined;
   const reason = `M6 no longer shows the asset number ${number} with this person, and crm-sync does not give it again by itself`;
   return { code: "asset.taken-away", reason, again: true };
 }

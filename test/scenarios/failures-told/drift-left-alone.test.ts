@@ -52,6 +52,15 @@ it("no road gives a removed seat back but the CRM, which takes it away and gives
   expect((await w.run("run", "verify")).exitCode).toBe(0);
 });
 
+it("tells of a removed seat also in a run that gives the same person another asset", async () => {
+  const w = await seatRemoved();
+  w.orders.push({ id: "N1", customer: "C1", assets: ["N1-A1"] });
+  personOf(w, "S1-1").holds = [...(personOf(w, "S1-1").holds ?? []), "N1-A1"];
+  w.write();
+  expect(outcome(await w.does("run", "everything"))).toEqual([3, { E5: 1, M9: 1 }]);
+  expect(await waitsFor(w, "S1-1", "staff")).toBe("asset.taken-away");
+});
+
 it("tells of a removed seat no more once the platform shows it again", async () => {
   const w = await seatRemoved();
   otherName(w, "S1-1", "married");

@@ -85,6 +85,26 @@ it("removes nothing before anybody has looked for an enterprise of the new custo
   await expectMoved(w, "C0");
 });
 
+it("makes no pass after pass over a customer between two moves whose own request fails each time", async () => {
+  const w = await placedOrders({ staff: [] });
+  w.customers.push({ id: "C0" });
+  const locked = "normal_recover_usbkey";
+  w.orders.push(orderOf("3", "C2", { assets: [{ id: "A3", type: locked }], products: [line("P3", "A3")] }));
+  w.write();
+  w.sandbox.faults.add({ operation: "E2", fault: "status299", code: "13004" });
+  await runs(w, 1);
+  rule(w, "orders.moved", "ask");
+  rule(w, "locks.locked", "apply");
+  w.sandbox.faults.add({ operation: "E6", fault: "oddField", field: "status", value: 3 });
+  amend(w, "1", { customer: "C2" });
+  amend(w, "2", { customer: "C0" });
+  const asked = await w.does("lock", "C2", "--asset", numberOf(w, "A3"), ...because);
+  expect(asked.calls, asked.stderr).toEqual({ E6: 1 });
+  const ran = await w.does("run", "everything");
+  expect(ran.calls, ran.stdout).toEqual({ E6: 1 });
+  expect(ran.exitCode).toBe(4);
+});
+
 it("asks in the same run about a purchase that is held, also of a customer who was asked something before", async () => {
   const w = await moved("apply");
   w.orders.push(orderOf("3", "C2"));
