@@ -40,7 +40,7 @@ memberCenter:
     authorization: env:MEMBER_TOKEN
     userToken: env:MEMBER_USER_TOKEN
 
-assumptions:                              # ask whoever runs the services: crm-sync assumptions --letter
+assumptions:                              # ask whoever runs the services: crm-sync assumptions
   channelCode: CRM
   timeCodecs:
     assetLimit: epoch_ms

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { presetNames, readPreset } from "../../src/setup/presets.ts";
+import { presetNames, readPreset } from "../../src/setup/init-from.ts";
 import { code, page, table } from "./markdown.ts";
 
 /**

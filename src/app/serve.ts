@@ -7,8 +7,7 @@ import { readCertificate } from "../operate/certificate.ts";
 import { createDashboard } from "../operate/dashboard.ts";
 import { readHealth, type StartWeb } from "../operate/health.ts";
 import { measuredOf } from "../operate/measured.ts";
-import { minuteTicker } from "../operate/schedule-ticker.ts";
-import { Schedule, type ScheduledRun } from "../operate/schedule.ts";
+import { minuteTicker, Schedule, type ScheduledRun } from "../operate/schedule.ts";
 import { executeJob } from "./execute-job.ts";
 
 /** Stops a run in progress cleanly. One function: it ends everything that it starts, in reverse order. */

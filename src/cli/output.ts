@@ -323,7 +323,6 @@ export function jsonWithSuggestions(value: Json, complete: (text: string) => str
   });
 }
 
-/** A word as a person types it in a shell. */
 export function typed(word: string): string {
   return /^[\w./:@%+=,-]+$/u.test(word) ? word : `'${word.replaceAll("'", String.raw`'\''`)}'`;
 }

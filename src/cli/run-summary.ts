@@ -177,7 +177,6 @@ function undoneMeaning({ exitCode, notAsLeft: { undone } }: RunSummary): string 
   return `the platform shows ${what} twice, or after the removal: compare with the services; nothing is sent again by itself`;
 }
 
-/** Exit code 3 for the clock alone. */
 function clockMeaning({ exitCode, clock, open }: Pick<RunSummary, "exitCode" | "clock" | "open">): string | undefined {
   const isClock = exitCode === exitCodes.recordsRejected && clock !== undefined && openCount(open) === 0;
   return isClock ? "the clock is not trusted" : undefined;

@@ -125,7 +125,6 @@ function layerOf(settings: JsonObject, place: string): Layer {
   return { value: settings, marks };
 }
 
-/** Also removes repeated findings. */
 function inOrder(problems: Problem[]): Problem[] {
   const position = (problem: Problem): [string, number, number] => {
     const parts = /^(.*):(\d+):(\d+)$/su.exec(problem.place ?? "");

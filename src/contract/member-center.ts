@@ -75,8 +75,7 @@ export type ConfigureAssetsRequest = z.infer<typeof configureAssetsRequestSchema
 export const borrowRequestSchema = z.strictObject({ borrowedUsbKey: text, assetIDs: z.array(text).min(1) });
 export type BorrowRequest = z.infer<typeof borrowRequestSchema>;
 
-/** A person added by M1. M9 takes the `globalId`. `userName` has the enterprise code appended. */
-export const addedStaffSchema = z.looseObject({
+const person = {
   id: nullableIdentifierSchema,
   userId: nullableIdentifierSchema,
   globalId: idSchema,
@@ -84,6 +83,11 @@ export const addedStaffSchema = z.looseObject({
   departmentId: nullableIdentifierSchema,
   departmentName: nullableTextSchema,
   userName: z.string(),
+};
+
+/** A person added by M1. M9 takes the `globalId`. `userName` has the enterprise code appended. */
+export const addedStaffSchema = z.looseObject({
+  ...person,
   name: nullableTextSchema,
   remark: nullableTextSchema,
   deleted: z.boolean().nullish(),
@@ -108,13 +112,7 @@ export const staffAddedSchema = z.looseObject({
 
 /** A row of M5. `assetNums`: the person's assets. `borrowNum`: the borrowed lock. */
 export const staffRowSchema = z.looseObject({
-  id: nullableIdentifierSchema,
-  userId: nullableIdentifierSchema,
-  globalId: idSchema,
-  enterpriseId: nullableIdentifierSchema,
-  departmentId: nullableIdentifierSchema,
-  departmentName: nullableTextSchema,
-  userName: z.string(),
+  ...person,
   passwordMobile: nullableTextSchema,
   name: nullableTextSchema,
   assetNums: or(z.array(idSchema), () => []),

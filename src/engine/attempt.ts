@@ -226,7 +226,6 @@ export class RecordOutcomes {
     return this.#all.has(recordName(stream, key));
   }
 
-  /** A later plan may replace these outcomes. */
   note(outcomes: readonly RecordOutcome[]): void {
     for (const outcome of outcomes) {
       const name = recordName(outcome.stream, outcome.key);

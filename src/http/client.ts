@@ -21,9 +21,8 @@ import { createCircuit, type CircuitState } from "./circuit.ts";
 import { readFailureOf, repetition, writeOutcomeOf, type SeenCall } from "./conclusion.ts";
 import { createHeaderWriter } from "./headers.ts";
 import type { ServiceSettings } from "./http-settings.ts";
-import { createPace, type PaceState } from "./pace.ts";
+import { createPace, type PaceState, Slots } from "./pace.ts";
 import { createRetryBudget, retryRead, type FailedAttempt } from "./retry.ts";
-import { Slots } from "./slots.ts";
 import { abortable } from "./tokens.ts";
 import { createTransport, type Transport } from "./transport.ts";
 

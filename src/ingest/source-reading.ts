@@ -41,7 +41,6 @@ interface ReadingRequest {
 /** The first phase of a run or plan: reads the sources into the ledger. */
 export class SourceReading {
   readonly tallies: StreamTally[] = [];
-  /** Why this run may remove nothing. */
   takingBlocked: Block | undefined;
   readonly #deps: ReadingDependencies;
   readonly #request: ReadingRequest;

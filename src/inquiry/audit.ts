@@ -2,7 +2,7 @@ import { type JsonObject, type Json, canonicalJson } from "../base/canonical-jso
 import { subjectOf } from "../crm/keys.ts";
 import type { RecordKey } from "../crm/model.ts";
 import { auditHash, exportedEntry, type AuditRow, type KeptHead } from "../ledger/audit/audit-log.ts";
-import { ledgerBegan } from "../ledger/database/began.ts";
+import { ledgerBegan } from "../ledger/database/read-together.ts";
 import { refused, unreadableRow, stored } from "../ledger/database/damage.ts";
 import { entriesOf } from "../ledger/audit/tables.ts";
 import { keptOf, provenTree, RecordTree } from "../ledger/audit/kept-tree.ts";

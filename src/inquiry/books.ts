@@ -1,6 +1,6 @@
 import { sql } from "kysely";
 import { z } from "zod";
-import { ledgerBegan } from "../ledger/database/began.ts";
+import { ledgerBegan } from "../ledger/database/read-together.ts";
 import { stored } from "../ledger/database/damage.ts";
 import { closingFactsOf, type ClosedPeriodTable } from "../ledger/books/tables.ts";
 import {

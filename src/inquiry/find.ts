@@ -238,7 +238,6 @@ export function recordFacts(row: RecordTable): RecordFacts {
   };
 }
 
-/** Null if the CRM never gave the record. */
 export async function recordOf(ledger: ReadOnlyLedger, stream: Stream, key: RecordKey): Promise<RecordFacts | null> {
   const row = await ledger.db
     .selectFrom("record")

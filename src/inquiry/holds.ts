@@ -2,12 +2,11 @@ import { recordsIn, waitingStates } from "./operations.ts";
 import { sql } from "kysely";
 import type { RecordKey, Stream } from "../crm/model.ts";
 import type { QuestionTable } from "../ledger/decisions/tables.ts";
-import { whatIsAsked, peopleWithout } from "../ledger/decisions/what-is-asked.ts";
+import { whatIsAsked, peopleWithout, shownMark } from "../ledger/decisions/what-is-asked.ts";
 import type { HoldFacts, TakenFacts } from "../report/facts.ts";
 import { spelled, type ReadOnlyLedger } from "./read-only-ledger.ts";
 import type { Json } from "../base/canonical-json.ts";
 import { isApproved } from "../ledger/decisions/hold-rows.ts";
-import { shownMark } from "../ledger/decisions/shown-mark.ts";
 import { storedOrNull } from "../ledger/database/damage.ts";
 import { noWeight, takenThings, type Weight, type TakenThing } from "../engine/model/taking.ts";
 import { typeIn, removedBy } from "../engine/model/registry.ts";
@@ -87,7 +86,6 @@ interface WaitingOperation {
   reason: string;
   /** Null if the operation is held only because of others, or is not held. */
   heldFor: string | null;
-  /** A person approved this operation alone. */
   approved: boolean;
   before: Json;
   after: Json;

@@ -15,7 +15,6 @@ export interface LedgerMeasures {
   isPaused: boolean;
   open: { stream: string; standing: string; code: string; count: number; since: string }[];
   operations: { state: OperationState; count: number; oldest: string }[];
-  /** `open`: waits for a decision. */
   holds: { state: "open" | "approved"; count: number; oldest: string }[];
   held: Record<TakenThing, number>;
   /** Only requested jobs that have run. */

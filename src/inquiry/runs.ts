@@ -106,7 +106,6 @@ export async function notAttempted(ledger: ReadOnlyLedger, run: string): Promise
 const stillConfigured = sql<boolean>`(not exists (select 1 from source_stream)
   or (source, stream) in (select source, stream from source_stream))`;
 
-/** The newest read of each configured stream. */
 export async function lastReads(ledger: ReadOnlyLedger): Promise<ReadFacts[]> {
   const rows = await ledger.db
     .selectFrom("source_read")

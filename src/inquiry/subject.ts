@@ -70,7 +70,6 @@ function mentionsOf(ledger: ReadOnlyLedger, versions: SubjectFacts["versions"]):
   return mentionsIn(rows, texts).map(({ ref, version }) => ({ ref, version }));
 }
 
-/** The places that an erasure would mark. */
 function repeatedOf(
   ledger: ReadOnlyLedger,
   versions: SubjectFacts["versions"],

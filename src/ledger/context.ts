@@ -14,7 +14,7 @@ import { OpenFiles } from "./database/open-files.ts";
 import { ReasonGuard } from "./private/reasons.ts";
 import { sealingKey, type SealingKey, type SealingSalt } from "./private/private.ts";
 import { everyTable, type Row } from "./tables.ts";
-import { PerTransaction } from "./database/per-transaction.ts";
+import { PerTransaction } from "./database/read-together.ts";
 import { Writer } from "./database/writer.ts";
 import type { OperationName } from "../engine/model/resource.ts";
 import type { OperationState } from "./journal/tables.ts";

@@ -1,7 +1,7 @@
 import { exitCodes, Problem } from "../base/errors.ts";
 import type { Paused } from "../report/status.ts";
 import type { LedgerContext } from "./context.ts";
-import type { PerTransaction } from "./database/per-transaction.ts";
+import type { PerTransaction } from "./database/read-together.ts";
 import { stored } from "./database/damage.ts";
 
 /** The code of the problem, and of each record that waits because of the pause. */

@@ -88,7 +88,6 @@ export interface Application extends Pick<Loaded<Config>, "config" | "secrets" |
 
 export const booksFolder = "periods";
 
-/** Resolves a path of the configuration. */
 export function pathFrom(directory: string, path: string): string {
   return isAbsolute(path) ? path : resolve(directory, path);
 }

@@ -14,7 +14,6 @@ export interface Dashboard {
   /** Asks the ledger one question at a time. Each answer shows one state of the ledger. */
   read<T>(question: (inquiry: Inquiry) => Promise<T>): Promise<T>;
   fireTimes(): Promise<FireTimes[]>;
-  /** `slots`: the last fire times. */
   notFired(slots: readonly { job: string; lastSlot: string | null }[]): { job: string; since: string }[];
   readonly longReads: LongReads;
   /** Aborts when the server stops, which ends event streams. */

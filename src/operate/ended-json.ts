@@ -3,7 +3,6 @@ import { balanceJson } from "../engine/run/balance.ts";
 import { summaryJson, type RunSummary } from "../engine/run/run.ts";
 import type { VerifySummary } from "../engine/run/verify-run.ts";
 
-/** The counts of a run, for machines. */
 export function runJson(summary: RunSummary, writingCalls: number): Json {
   return {
     run: summary.run,

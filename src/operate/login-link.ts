@@ -42,7 +42,6 @@ function refused(why: string, cure: string): Problem {
   return new Problem({ code: "login.refused", message, cure, exitCode: exitCodes.configuration });
 }
 
-/** Sign-ins at the pages of a ledger. */
 export function sessionsOf(application: Application, clock: Clock): Sessions {
   return new Sessions({
     path: `${application.ledgerPath}.sessions`,

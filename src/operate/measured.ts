@@ -53,7 +53,6 @@ interface MeasuredOf {
   version: string;
 }
 
-/** The metrics of `serve`. */
 export async function measuredOf({ application, schedule, version }: MeasuredOf): Promise<Measured> {
   const { observed, clock, logger, ledgerPath } = application;
   const ledger = await application.ledger();

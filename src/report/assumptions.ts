@@ -47,27 +47,3 @@ function contradictionLines({ id, contradicted, stops, decidedBy }: AssumptionSt
     `    next: ask the operator of the ${serviceOf(id)}; ${where}crm-sync assumptions accept ${id} --reason TEXT`,
   ];
 }
-
-const services = ["order service", "member-center", "both services"] as const;
-
-/** The questions for the services' owner. The letter contains no customer, person or number. */
-export function letterText(rows: readonly AssumptionStanding[]): string {
-  const intro = [
-    "Questions on the interfaces of the order service and the member-center",
-    "",
-    "Your interface documents leave some points open. For each we say what we assume, and what we have seen.",
-  ];
-  const parts = services.flatMap((service) => {
-    const own = rows.filter((row) => serviceOf(row.id) === service && row.kind === "assumption");
-    return ["", `${service[0]?.toUpperCase() ?? ""}${service.slice(1)}`, "", ...own.flatMap(letterLines)];
-  });
-  return textOf([...intro, ...parts]);
-}
-
-function letterLines({ id, question, default: assumed, contradicted }: AssumptionStanding): string[] {
-  const seen =
-    contradicted !== null
-      ? `Seen ${times(contradicted.count)} against it: ${printable(contradicted.evidence)}.`
-      : "Nothing was seen against it.";
-  return [`${id}. ${question}`, `    We assume: ${assumed}.`, `    ${seen}`, ""];
-}

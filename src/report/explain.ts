@@ -62,7 +62,6 @@ export interface PlacedFacts {
   to: string | null;
   operationId: string | null;
   licenceOrders: { sequence: number; licenseType: string; licenseOrderId: string; platformCustomerId: string }[];
-  /** The customer that has the order now. */
   customer: RecordKey;
   /** Existing products of the order, at any customer. A product counts once for each asset number. */
   products: number;

@@ -28,7 +28,6 @@ export interface HeadPlaceFacts {
 export interface DeliveryFacts {
   kind: "channel" | "switch";
   name: string;
-  /** The last success. */
   doneAt: string | null;
   problem: string | null;
   failingSince: string | null;
@@ -101,7 +100,6 @@ export interface OperationFacts {
   context: JsonObject;
   /** For a person: the thing to look for, the place, and whom to ask; null if nothing can be found out. */
   lookFor: { what: string; where: string; whom: string } | null;
-  /** How an unknown outcome is settled. */
   whenUnknown: "read" | "send-again" | "lost" | "ask";
   before: Json;
   after: Json;
@@ -123,7 +121,6 @@ export interface OperationFacts {
 
 /** Removals of a kind without approval, and how many are allowed. */
 export interface TakenFacts {
-  /** Plural: seats, products. */
   thing: string;
   within: "day" | "week";
   count: number;

@@ -48,12 +48,10 @@ export function subjectPath(subject: string): string | undefined {
   return page === undefined || at < 1 ? undefined : page[1](rest.slice(0, at), rest.slice(at + 1));
 }
 
-/** Reverses `segment` for a decoded part. */
 export function idOfSegment(decoded: string): string {
   return decoded.startsWith("~") ? decoded.slice(1) : decoded;
 }
 
-/** The public address of a page. */
 export function pageLink(publicUrl: string, page: string): string {
   return `${publicUrl.replace(/\/+$/u, "")}${page}`;
 }

@@ -112,7 +112,6 @@ export function balanceWord(balance: Json): string {
 /** `always`: shown also if it is 0 in every row. */
 type SumColumn<Row> = readonly [title: string, figure: (row: Row) => number, always?: "always"];
 
-/** Both sides must have the same sum. */
 const recordSides: readonly (readonly SumColumn<BalanceFigures["streams"][number]>[])[] = [
   [
     ["read", (row) => row.extracted, "always"],

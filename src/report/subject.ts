@@ -48,7 +48,6 @@ export interface SubjectFacts {
   observed: { kind: string; id: string; from: string; to: string | null; seenAt: string; body: Json }[];
   differences: { class: string; detail: string; from: string; to: string | null }[];
   assignments: { assetNumber: string; customer: RecordKey; origin: string; from: string; to: string | null }[];
-  /** The passwords themselves are never shown. */
   passwords: { name: string; at: string; wipedAt: string | null }[];
   /** Records of others that repeat a value of this one. Their values are not included. */
   mentions: { ref: string; version: number }[];

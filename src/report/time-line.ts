@@ -226,7 +226,6 @@ function observationEntry({ kind, subject, from, seenAt, body }: ExplainFacts["o
   });
 }
 
-/** Only entries with a person's name. */
 function decisionEntry({ at, kind, body, sequence }: AuditFacts): TimeLineEntry[] {
   const by = textIn(body, "by");
   if (by === undefined || by === theCrm) return [];

@@ -168,7 +168,6 @@ function lookForLines(found: OperationFacts["lookFor"]): string[] {
   return [`look for   ${printable(found.what)}`, `where      ${printable(found.where)}`, `ask        ${found.whom}`];
 }
 
-/** How a run handles an unknown outcome. */
 const whenUnknown: Record<OperationFacts["whenUnknown"], string> = {
   read: "settles it by reading the platform",
   "send-again": "sends it again with the same values",

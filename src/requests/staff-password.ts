@@ -131,7 +131,6 @@ interface Account {
   customer: RecordKey;
 }
 
-/** Version 0: there was never one. */
 interface Sealed {
   ref: string;
   version: number;

@@ -11,7 +11,6 @@ const refused = (reason: string, code: "13004" | "30002" = "13004"): never => {
 };
 
 const contradictions = {
-  /** A success comes as a business exception. */
   A1: { E4: (call, next) => ({ ...next(call), status: 299 }) },
   A2: { E4: () => failure("77777", "no such code") },
   A8: { E3: () => success([]) },
@@ -50,7 +49,6 @@ const contradictions = {
     E5: (call, next) =>
       holds(call, "merchandises") ? refused(`${firstAsset}.merchandises[0].parentMerchandiseNum: unknown`) : next(call),
   },
-  /** E9 gives numbers of another region. */
   A25: {
     E9: (call, next) => {
       const answer = next(call);
@@ -58,7 +56,6 @@ const contradictions = {
       return Array.isArray(data) ? { ...answer, data: data.map((digits) => `7${String(digits).slice(1)}`) } : answer;
     },
   },
-  /** E6 answers "wrong type" for every lock. */
   A26: { E6: (call, next) => withRows(next(call), (rows) => rows.map((row) => ({ ...row, status: 4 }))) },
   A27: {
     M5: (call, next) => withData(next(call), (data) => ({ ...data, total: Number(data["total"]) + 1 })),
@@ -69,7 +66,6 @@ const contradictions = {
   },
   /** M1 appends another ending to every second name. */
   A29: { M1: (call, next) => withData(next(call), withOtherEndings) },
-  /** M1 rejects every name as too long. */
   A31: { M1: () => refused("name is too long", "30002") },
   /** M9 assigns only the first number and answers with an error. */
   A33: { M9: (call, next) => next(withFirstNumber(call)) && failure("500", "network error") },

@@ -112,7 +112,6 @@ export interface SandboxState {
   assets: number;
   products: number;
   merchandises: number;
-  /** Live staff, with the two of each E2. */
   staff: number;
   addedStaff: number;
   assignments: number;
@@ -139,7 +138,6 @@ export interface Observation {
   readonly duplicates: () => Duplicates;
   /** Accepted E5 bodies of a channel order number, oldest first. */
   readonly batches: (channelOrderId: string) => { at: number; body: string }[];
-  /** How often each operation had its effect. */
   readonly effects: () => Record<string, number>;
 }
 

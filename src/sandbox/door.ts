@@ -54,12 +54,10 @@ function textOf(header: string | string[] | undefined): string {
   return typeof header === "string" ? header : "";
 }
 
-/** Per service. */
 const noncesRemembered = 100_000;
 
 type TokenKind = "app" | "user";
 
-/** These tokens never expire. */
 export const staticTokens: Record<TokenKind, string> = { app: "sandbox-app-token", user: "sandbox-user-token" };
 
 export interface Tokens {

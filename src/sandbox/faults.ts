@@ -3,15 +3,11 @@ import { endpointIds, isEndpointId, routes, type EndpointId } from "./endpoints.
 
 /** Whether the call is applied first. The rule's `applied` overrides this. */
 const faultKinds = {
-  /** Reset after the request line. */
   refused: { applied: false },
-  /** Reset after the whole request. */
   resetBefore: { applied: false },
-  /** Reset after the commit. */
   appliedNoReply: { applied: true },
   /** No reply ever; applied after `delayMs`, even if the sandbox is killed. */
   appliedLate: { applied: false },
-  /** Half of the reply's body, then a reset. */
   resetMidReply: { applied: true },
   silence: { applied: false },
   slow: { applied: true },
@@ -77,7 +73,6 @@ export const faultRuleSchema = z.strictObject({
 export type FaultRule = z.input<typeof faultRuleSchema>;
 export type Fault = z.infer<typeof faultRuleSchema>;
 
-/** The first rule that fires decides. */
 export interface Faults {
   /** Returns the id. Throws ZodError for an invalid rule. */
   add(rule: FaultRule): string;

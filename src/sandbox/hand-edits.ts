@@ -48,7 +48,6 @@ export const handEditSchema = z.discriminatedUnion("action", [
     customerName: id,
     branchName: id.default("Branch"),
     address: z.string().default(""),
-    /** Default: the channel code of the settings. */
     channelCode: id.optional(),
   }),
   /** Shows the enterprise also under another channel number or channel code. */

@@ -21,7 +21,6 @@ export interface SandboxOptions {
   seedFaults?: readonly FaultRule[] | undefined;
   /** Repeats the probabilities of faults; default: from `random`. */
   seed?: number | undefined;
-  /** Numbers count from 1. Default E00001. */
   enterpriseCode?: ((number: number) => string) | undefined;
   settings?: SandboxSettingsInput | undefined;
 }

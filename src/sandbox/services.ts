@@ -79,7 +79,6 @@ export function createServices(platform: Platform) {
       };
       platform.defer("call", JSON.stringify(noted), delayMs);
     },
-    /** Runs in the caller's transaction. */
     runDeferred: (kind: DeferredKind, payload: string): void => {
       if (kind === "orders") return applyDeferred(payload);
       const { operation, parameters, query, text } = notedCallSchema.parse(JSON.parse(payload));

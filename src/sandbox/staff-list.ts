@@ -88,7 +88,6 @@ function positive(query: URLSearchParams, name: string): number {
   return Number(text);
 }
 
-/** 0: a page that does not exist. */
 function pageOf(pageNum: number, pageSize: number, size: number, total: number) {
   const pages = Math.ceil(total / pageSize);
   const first = Math.max(1, Math.min(pageNum - navigationPages / 2, pages - navigationPages + 1));

@@ -51,7 +51,6 @@ export function changeStaff(store: Store, row: number, staff: Omit<StaffEntry, "
   store.run(sql, name, departmentId, remark, mobile ?? "", now, row);
 }
 
-/** Also frees the member's assets. */
 export function removeStaff(store: Store, row: number, now: number): void {
   store.run("UPDATE staff SET deleted = 1, updated_at = ? WHERE id = ?", now, row);
   store.run("UPDATE assets SET holder_id = NULL, held_since = NULL WHERE holder_id = ?", row);
@@ -198,7 +197,6 @@ export function textsOf(value: unknown): string[] | undefined {
   return Array.isArray(value) && value.every((item) => typeof item === "string" && item !== "") ? value : undefined;
 }
 
-/** Throws 40000 if the body is no object. */
 export function objectBody(body: unknown): Record<string, unknown> {
   if (!isObject(body)) throw new Refusal("40000", "body is empty or no object");
   return body;

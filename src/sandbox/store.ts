@@ -193,7 +193,6 @@ export function epochMs(given: Given | undefined): number | null {
 export type DeferredKind = "call" | "orders";
 
 export interface Deferred {
-  /** Stored with the surrounding transaction. */
   add(kind: DeferredKind, payload: string, delayMs: number): void;
   resume(): void;
   stop(): void;

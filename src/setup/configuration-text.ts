@@ -7,8 +7,7 @@ import { assumptionSettingsSchema, missingAssumptions } from "../contract/assump
 import { streams } from "../crm/model.ts";
 import type { Doubt } from "../source/proposal/columns.ts";
 import { used } from "./check.ts";
-import type { Proposal, ProposedStream } from "./init-from.ts";
-import { presetNames, readPreset } from "./presets.ts";
+import { type Proposal, type ProposedStream, presetNames, readPreset } from "./init-from.ts";
 
 const sealKeyVariable = "SEAL_KEY";
 

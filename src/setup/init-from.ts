@@ -1,4 +1,4 @@
-import { dirname, relative, resolve } from "node:path";
+import { dirname, relative, resolve, join } from "node:path";
 import type { Json, JsonObject } from "../base/canonical-json.ts";
 import { usage } from "../base/errors.ts";
 import type { Stream } from "../crm/model.ts";
@@ -13,6 +13,10 @@ import {
 import type { ProposedLines } from "../source/proposal/instances.ts";
 import { proposeMapping, type ProposedField } from "../source/proposal/propose.ts";
 import { lookAtFile, type LookedAt } from "./looked-at.ts";
+import { readdirSync, readFileSync } from "node:fs";
+import { isScalar, parseDocument, type Document, type YAMLMap } from "yaml";
+import { z } from "zod";
+import { projectFolder } from "../base/program-version.ts";
 
 export interface ProposedStream {
   stream: Stream;
@@ -170,4 +174,32 @@ function pathsIn(value: Json): string[] {
       path.replace(/^\^\./u, ""),
     );
   return typeof value === "object" && value !== null ? Object.values(value).flatMap((one) => pathsIn(one ?? null)) : [];
+}
+
+const shippedPresets = join(projectFolder, "config/presets");
+
+interface Preset {
+  title: string;
+  text: string;
+  /** Settings of the source, including YAML anchors. */
+  document: Document.Parsed<YAMLMap.Parsed>;
+  /** Settings path → the value for a person to fill in. */
+  fill: Readonly<Record<string, string>>;
+}
+
+const fillSchema = z.record(z.string(), z.string()).default({});
+
+export function presetNames(): string[] {
+  const files = readdirSync(shippedPresets).filter((name) => name.endsWith(".yaml"));
+  return files.map((name) => name.slice(0, -".yaml".length)).sort();
+}
+
+export function readPreset(name: string): Preset {
+  const document = parseDocument<YAMLMap.Parsed>(readFileSync(join(shippedPresets, `${name}.yaml`), "utf8"));
+  const { fill } = z.object({ fill: fillSchema }).parse(document.toJS());
+  const first = document.contents?.items[0]?.key;
+  const [title = "", ...rest] = ((isScalar(first) ? first.commentBefore : null) ?? "").split("\n");
+  document.delete("fill");
+  const text = rest.map((line) => line.replace(/^ /u, "")).join("\n");
+  return { title: title.trim(), text: text.trim().replaceAll(":\n- ", ":\n\n- "), document, fill };
 }

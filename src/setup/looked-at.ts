@@ -9,7 +9,7 @@ import { systemRandomness } from "../base/ids.ts";
 import { createStaging } from "../ledger/records/staging.ts";
 import { sheetsOf } from "../source/file/xlsx/workbook.ts";
 import { columnsOfRows, type ColumnFacts, kindOfList, longestList } from "../source/proposal/columns.ts";
-import { delimiterOf, encodingOf } from "../source/proposal/look.ts";
+import { delimiterOf, encodingOf } from "../source/proposal/propose.ts";
 import type { ListKind } from "../source/proposal/names.ts";
 import { readSample } from "../source/reader.ts";
 import { sourceSettingsSchema } from "../source/source-settings.ts";

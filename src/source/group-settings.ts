@@ -67,7 +67,6 @@ interface ColumnRead {
   /** The name of the details whose rows have it; undefined: those of the stream itself. */
   part: string | undefined;
   column: string;
-  /** The key that reads it. */
   key: string;
 }
 

@@ -37,7 +37,6 @@ export interface StreamMapping {
 
 export interface Source extends SourceReader {
   readonly name: string;
-  /** In order of dependency. */
   readonly streams: readonly Stream[];
   /** Time zone of times without one, if the settings name it. */
   readonly zone?: string | undefined;

@@ -8,7 +8,7 @@ import { exampleTables } from "../../scripts/docs/mapping-page.ts";
 import { inPlace, sectionsOf } from "../../scripts/docs/settings.ts";
 import { isJsonObject, type JsonObject } from "../../src/base/canonical-json.ts";
 import { configSchema } from "../../src/config/config.ts";
-import { presetNames } from "../../src/setup/presets.ts";
+import { presetNames } from "../../src/setup/init-from.ts";
 import { jsonSchemaOf } from "../../src/config/schema.ts";
 import { streams } from "../../src/crm/model.ts";
 import { compositionReference, conditionReference } from "../../src/source/mapping/condition.ts";

@@ -1,7 +1,7 @@
 import Database from "better-sqlite3";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { PerTransaction } from "../../src/ledger/database/per-transaction.ts";
+import { PerTransaction } from "../../src/ledger/database/read-together.ts";
 import { Writer } from "../../src/ledger/database/writer.ts";
 import { count, doneWith, intend, update } from "./opened.ts";
 import { key } from "../support/world/records.ts";

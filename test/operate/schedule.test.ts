@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { systemClock } from "../../src/base/clock.ts";
 import { Problem } from "../../src/base/errors.ts";
-import { minuteTicker } from "../../src/operate/schedule-ticker.ts";
+import { minuteTicker } from "../../src/operate/schedule.ts";
 import { latestFireTime } from "../../src/operate/fire-times.ts";
 import { sizes } from "../support/sizes.ts";
 import { day, HandClock, hour, job, MemoryFireTimes, minute, world } from "./hand-schedule.ts";

@@ -7,9 +7,7 @@ export const addAssumptions: Register = (program, carryOut) => {
   const assumptions = program
     .command("assumptions")
     .description("list the assumptions (A1–A43) about what both contracts leave open, and their evidence")
-    .option("--letter", "the questions to send to the owner of the services", false)
-    .addHelpText("after", example("crm-sync assumptions --letter"))
-    .action((options) => carryOut((invocation) => assumptionsCommand(invocation, options.letter)));
+    .action(() => carryOut(assumptionsCommand));
   assumptions
     .command("accept")
     .description("end a contradiction, once the settings agree with the services")
@@ -21,13 +19,13 @@ export const addAssumptions: Register = (program, carryOut) => {
 };
 
 /** Exit code 3 if a row is contradicted. */
-async function assumptionsCommand(invocation: Invocation, letter: boolean): Promise<ExitCode> {
+async function assumptionsCommand(invocation: Invocation): Promise<ExitCode> {
   return await withReader(invocation, async (application) => {
     const rows = await (await application.inquiry()).assumptions();
-    const { assumptionsText, letterText } = await import("../../report/assumptions.ts");
+    const { assumptionsText } = await import("../../report/assumptions.ts");
     return {
-      json: letter ? { letter: letterText(rows) } : { assumptions: rows },
-      text: (view) => (letter ? letterText(rows) : assumptionsText(rows, view)),
+      json: { assumptions: rows },
+      text: (view) => assumptionsText(rows, view),
       exit: rows.some((row) => row.standing === "contradicted") ? exitCodes.recordsRejected : ok,
     };
   });

@@ -29,7 +29,6 @@ declare module "./resource.ts" {
 /** Applied in the transaction of the outcome or reading that it follows from. */
 export type StateChange = ChangeShapes[keyof ChangeShapes];
 
-/** Without the fields of resources. */
 export const nothingRecorded: KnownRequests = { requests: [], crmAsked: [] };
 
 /** Gives the same result as loading from the ledger after the change. */

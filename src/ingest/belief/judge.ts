@@ -302,7 +302,6 @@ export function instancesOf(value: Json | undefined): JsonObject[] {
   return Array.isArray(value) ? value.filter((one) => isJsonObject(one)) : [];
 }
 
-/** By id. Features and extensions have none. */
 export function linesOf(record: JsonObject): Map<string, JsonObject> {
   return new Map(
     instancesOf(record["instances"]).flatMap((line) => (typeof line["id"] === "string" ? [[line["id"], line]] : [])),

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { sha256 } from "../../base/canonical-json.ts";
 import { usage } from "../../base/errors.ts";
-import { ledgerBegan } from "../../ledger/database/began.ts";
+import { ledgerBegan } from "../../ledger/database/read-together.ts";
 import type { Sqlite } from "../../ledger/database/database.ts";
 import { stored } from "../../ledger/database/damage.ts";
 import { treeEndingWith } from "../../ledger/audit/kept-tree.ts";

@@ -3,7 +3,7 @@ import { type JsonObject, canonicalJson } from "../../base/canonical-json.ts";
 import type { Randomness } from "../../base/ids.ts";
 import { whoActs } from "../../base/who.ts";
 import { unreadableRow, stored } from "../database/damage.ts";
-import { PerTransaction } from "../database/per-transaction.ts";
+import { PerTransaction } from "../database/read-together.ts";
 import { Frontier, leafHash } from "./merkle-log.ts";
 import type { AuditTable, AuditTreeTable } from "./tables.ts";
 

@@ -36,7 +36,6 @@ export interface AuditVerdicts {
   keptHeads: number;
   lost: readonly LostEntries[];
   good: boolean;
-  /** Whether nothing was changed. */
   integrity: { good: true } | ({ good: false } & AuditFinding);
   /** Whether nothing was cut off, as far as kept heads show. */
   completeness: { good: true } | ({ good: false } & AuditFinding) | { good: null; why: string };

@@ -3,7 +3,7 @@ import { exitCodes, Problem } from "../../base/errors.ts";
 import { requireObserved } from "../../report/statement/period.ts";
 import type { LedgerContext } from "../context.ts";
 import { prepared, sql } from "../database/statements.ts";
-import { ledgerBegan } from "../database/began.ts";
+import { ledgerBegan } from "../database/read-together.ts";
 import { closingFactsOf, type ClosedFileTable, type ClosedPeriodTable, type SignOffTable } from "./tables.ts";
 
 interface Whose {

@@ -10,8 +10,7 @@ import type { LedgerContext } from "../context.ts";
 import type { WorkTables } from "../records/work.ts";
 import type { HoldRows, NewHold, StandingHold, Whose } from "./hold-rows.ts";
 import { holdLife } from "./hold-life.ts";
-import { shownMark } from "./shown-mark.ts";
-import type { AskedNow, Question } from "./what-is-asked.ts";
+import { shownMark, type AskedNow, type Question } from "./what-is-asked.ts";
 
 export interface NewQuestion extends Omit<HeldFor, "explanation"> {
   holds: readonly NewHold[];

@@ -2,6 +2,7 @@ import type { RecordKey } from "../../crm/model.ts";
 import { isLimit, noWeight, sumOf, weightText, type HoldScope, type Weight } from "../../engine/model/taking.ts";
 import { stored } from "../database/damage.ts";
 import type { QuestionTable } from "./tables.ts";
+import { hashOf } from "../../base/canonical-json.ts";
 
 export interface Question {
   id: string;
@@ -101,4 +102,9 @@ function spelledOut(texts: readonly string[]): string[] {
   const all = [...new Set(texts)];
   const more = all.length - mostReasons;
   return more > 0 ? [...all.slice(0, mostReasons), `${more} more for reasons of this kind`] : all;
+}
+
+/** Identifies this set of operations in any order. A decision with this mark approves nothing else. */
+export function shownMark(operations: readonly { kind: string; hash: string }[]): string {
+  return hashOf([...new Set(operations.map(({ kind, hash }) => `${kind} ${hash}`))].sort());
 }

@@ -12,7 +12,7 @@ import type { HoldRows, StandingHold, Whose } from "../decisions/hold-rows.ts";
 import { saidLinks } from "../state/said-links.ts";
 import type { LedgerContext } from "../context.ts";
 import { contradictionIn } from "../database/damage.ts";
-import type { PerTransaction } from "../database/per-transaction.ts";
+import type { PerTransaction } from "../database/read-together.ts";
 import type { Sequence } from "../database/sequence.ts";
 import { prepared, sql } from "../database/statements.ts";
 import type { Row } from "../tables.ts";

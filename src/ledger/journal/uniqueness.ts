@@ -15,7 +15,6 @@ import type { StateRows } from "../state/registry.ts";
 import type { RequestRows } from "../state/requests.ts";
 import type { Row } from "../tables.ts";
 
-/** Why an intent is refused. */
 export const uniquenessCodes = [
   "order.same-channel-number",
   "order.placed-already",

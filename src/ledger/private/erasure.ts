@@ -4,7 +4,7 @@ import { formatKey, parseKey, subjectOf } from "../../crm/keys.ts";
 import type { RecordKey, Stream } from "../../crm/model.ts";
 import { passwordRefsBegin } from "../../engine/model/references.ts";
 import type { LedgerContext } from "../context.ts";
-import { overwriteFreed } from "../database/overwrite.ts";
+import { overwriteFreed } from "../database/open-files.ts";
 import { stored } from "../database/damage.ts";
 import { eraseTexts, replacing, textsIn, mentionsIn, shownSubject, tellingTexts } from "./erased-texts.ts";
 import {

@@ -17,7 +17,6 @@ interface Whose {
   reason: string;
 }
 
-/** An enterprise as E3 shows it. */
 export interface ShownLink {
   enterpriseGlobalId: string;
   channelCode: string;

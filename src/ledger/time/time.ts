@@ -8,7 +8,6 @@ export const newestKey = "newest";
 export const serviceTimesKey = "service-times";
 const lastTrustedKey = "last-trusted";
 
-/** `newest` is in epoch milliseconds. */
 export interface KnownTimes {
   newest: number;
   kept: ServiceTime[];

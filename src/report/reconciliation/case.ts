@@ -305,7 +305,6 @@ const plural: Record<Level, AgreementCount["what"]> = {
   assignment: "assignments",
 };
 
-/** Levels without comparisons are left out. */
 export function agreementOf(rows: Iterable<Comparison>): AgreementCount[] {
   const counts = new Map(levels.map((level) => [level, { what: plural[level], matched: 0, unsent: 0, total: 0 }]));
   for (const { level, verdict, sent } of rows) {

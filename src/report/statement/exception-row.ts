@@ -23,7 +23,6 @@ export type ExceptionFacts =
       reason: string;
       since: string;
       cause: string;
-      /** The undecided or rejected hold on it. */
       holds: readonly string[];
     }
   | { kind: "rejected" | "settled" | "numbers-lost"; row: OperationFacts; count: number | null }

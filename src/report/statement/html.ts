@@ -14,7 +14,6 @@ import {
 import { tolerancesText } from "./tolerances.ts";
 import type { Column, Part, Row, StatementHeader } from "./shape.ts";
 
-/** The other formats have all rows. */
 const mostRows = 2000;
 const mostCharacters = 4000;
 const wideFrom = 11;
@@ -50,7 +49,6 @@ export function htmlWriter(statement: OpenStatement): StatementWriter {
   };
 }
 
-/** In reading order, without unknown facts. */
 function factsOf({ period, filters, auditHead, tolerances, ...header }: StatementHeader, time: LocalTime): Markup[] {
   const at = (instant: string | null | undefined): string | undefined => (instant ? time.text(instant) : undefined);
   const facts: [title: string, value: string | number | null | undefined][] = [

@@ -17,7 +17,6 @@ export interface FormProduct {
   limitStart: CrmDate | null;
   limitEnd: CrmDate | null;
   trialEnd: CrmDate | null;
-  /** In all assets together. */
   amount: Money | undefined;
 }
 

@@ -198,7 +198,6 @@ export interface Received {
 export interface Named {
   place: string;
   who: string;
-  /** Secrets that no message may contain. */
   known: KnownSecrets;
 }
 

@@ -10,7 +10,6 @@ interface Checked extends HttpListSettings {
   since?: SinceSettings | undefined;
 }
 
-/** Checks keys of a list against each other. */
 export function checkList(list: Checked, baseUrl: string | undefined): Issue[] {
   return [...checkAddress(list.url, ["url"], baseUrl), ...checkPlaces(list), ...checkPaging(list)];
 }

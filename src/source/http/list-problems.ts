@@ -147,10 +147,8 @@ export class ListProblems {
   }
 }
 
-/** Which rule ended a list. */
 interface ListEnd {
   recordsAt: readonly (string | number)[];
-  /** Places that the rule used. */
   heeded: readonly string[];
   /** Values that the answer may repeat from the request, and texts that mean "no cursor". */
   idle: ReadonlySet<string>;

@@ -231,7 +231,6 @@ class Attempt {
     return this.#deps.credentials.renewable === false ? "never" : { kind: "at-once", once: "credentials" };
   }
 
-  /** The words of the service, redacted. */
   #words(words: string | undefined, code: string | undefined): string {
     const { known } = this.#deps;
     const asked = shownUrl(this.#page.url);

@@ -140,7 +140,6 @@ function fromTheBeginning({ signal, batchSize }: ReadOptions): ReadOptions {
   return { ...(signal === undefined ? {} : { signal }), ...(batchSize === undefined ? {} : { batchSize }) };
 }
 
-/** Rows of a list as a part of records. */
 function partOf(
   reading: AsyncGenerator<SourceItem[], ReadOutcome, void>,
   ended: (outcome: ReadOutcome) => void,

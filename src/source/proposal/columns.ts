@@ -116,7 +116,6 @@ function looksLikeId({ isUnique, isFilled, examples }: ColumnFacts): boolean {
   return isUnique && isFilled && examples.length > 1 && examples.every((text) => /^[\p{L}\p{N}_/-]{1,40}$/u.test(text));
 }
 
-/** The path of a unique, filled id column. */
 export function keyOfList(kind: ListKind, columns: readonly ColumnFacts[]): string | undefined {
   const id = columnsByField(kind, columns).get("id")?.column;
   return id !== undefined && id.isUnique && id.isFilled ? id.path : undefined;

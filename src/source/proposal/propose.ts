@@ -17,6 +17,9 @@ import {
 } from "./columns.ts";
 import { proposeInstances, type ProposedLines } from "./instances.ts";
 import { instanceNames, saleStates } from "./names.ts";
+import { isUtf8 } from "node:buffer";
+import { utf16Of } from "../file/bytes.ts";
+import { namedDelimiter } from "../file/csv.ts";
 
 export interface ProposedField {
   field: string;
@@ -30,7 +33,6 @@ interface ProposedMapping {
   skip: ProposedSkip | undefined;
 }
 
-/** Doubts mark its guesses. */
 export function proposeMapping(
   stream: Stream,
   columns: readonly ColumnFacts[],
@@ -245,4 +247,20 @@ function phoneOf(
   )
     return { expression: { phone: path, country: { path: country.path } } };
   return { expression: { phone: path, country: guessedCountry }, doubt: "the country of numbers without + or 00" };
+}
+
+/** Guesses the encoding from the beginning of a file. Windows-1252 is only a guess. */
+export function encodingOf(beginning: Buffer): string {
+  // The beginning may end inside a character.
+  const isText = [0, 1, 2, 3].some((cut) => isUtf8(beginning.subarray(0, beginning.length - cut)));
+  return utf16Of(beginning) ?? (isText ? "utf-8" : "windows-1252");
+}
+
+/** Guesses the delimiter of a CSV file: from a `sep=` line, or else from the header. */
+export function delimiterOf(beginning: Buffer): string {
+  const text = new TextDecoder(encodingOf(beginning)).decode(beginning);
+  const [header = ""] = text.split(/\r?\n/u);
+  const counts = [",", ";", "\t", "|"].map((delimiter) => ({ delimiter, count: header.split(delimiter).length }));
+  const [best] = counts.sort((one, other) => other.count - one.count);
+  return namedDelimiter(text)?.delimiter[0] ?? best?.delimiter ?? ",";
 }

@@ -113,7 +113,6 @@ interface Failure {
   kind: FailureKind;
   name?: string | undefined;
   code?: string | undefined;
-  /** Line of the statement, from 1. */
   line?: number | undefined;
   /** The database's own words. Set only if they can name nothing but parts of the query and the schema. */
   words?: string | undefined;

@@ -198,7 +198,6 @@ const tlsFaults: readonly (readonly [RegExp, FailureKind])[] = [
 const routines: readonly (readonly [RegExp, FailureKind])[] = [
   // Without the right to write a sequence, PostgreSQL gives this error before it notices the read-only session.
   [/^(?:nextval|do_setval)/u, "writes"],
-  // A placeholder without a value.
   [/^exec_bind_message$/u, "query"],
 ];
 
@@ -248,9 +247,7 @@ function certificatesIn(file: string, { directory, about }: PostgresDeps): strin
   const found = text.match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/gu) ?? [];
   try {
     if (found.length > 0 && found.every((one) => new X509Certificate(one).raw.length > 0)) return text;
-  } catch {
-    // Reported below.
-  }
+  } catch {}
   throw fault(
     "source.unreadable-file",
     "contain no readable certificate",

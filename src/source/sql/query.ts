@@ -31,7 +31,6 @@ function quoted(name: string): string {
   return `"${name.replaceAll('"', '""')}"`;
 }
 
-/** Detail rows of changed records. */
 export function detailsOfChanged(
   details: { query: Query; column: string },
   headers: { query: Query; column: string; from: ChangedFrom },
@@ -51,7 +50,6 @@ export interface StreamSettings extends ReadSettings {
   limits: RecordLimits;
 }
 
-/** One query with its columns. */
 export interface Part {
   query: Query;
   columns: readonly Column[];

@@ -16,7 +16,6 @@ import type { Cell, Snapshot } from "./snapshot.ts";
 import { boundOf, Newest, rowReader } from "./values.ts";
 
 export interface Asking {
-  /** Prefix of the places. */
   name: string;
   settings: StreamSettings;
   zone: string | undefined;

@@ -4,9 +4,7 @@ export type ColumnKind =
   | "float"
   | "boolean"
   | "date"
-  /** Without a zone. */
   | "local"
-  /** With a zone. */
   | "instant"
   | "json"
   | "binary"
@@ -33,7 +31,6 @@ export interface Snapshot {
   columns(statement: string): Promise<Column[]>;
   /** At most `size` rows at a time, fetched on demand. Throws a DatabaseFailure for a write or several statements. */
   rows(statement: string, size: number): AsyncGenerator<Cell[][], void, void>;
-  /** Also ends a running statement. */
   close(): Promise<void>;
 }
 

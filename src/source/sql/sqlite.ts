@@ -31,7 +31,6 @@ class SqliteSnapshot implements Snapshot {
         this.#database.defaultSafeIntegers(true);
         this.#database.pragma("query_only = on");
         this.#database.exec("begin");
-        // The first read begins the view.
         this.#database.prepare("select count(*) from sqlite_schema").get();
         const now = this.#database.prepare<[], string>("select strftime('%Y-%m-%dT%H:%M:%fZ', 'now')");
         return now.pluck().get() ?? "";

@@ -214,7 +214,6 @@ export class Newest {
   }
 }
 
-/** Whether it is a real date and time. */
 function isTime(text: string): boolean {
   try {
     Temporal.Instant.from(`${withoutZ(text)}Z`);

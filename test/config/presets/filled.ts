@@ -1,5 +1,5 @@
 import { isJsonObject, type Json, type JsonObject } from "../../../src/base/canonical-json.ts";
-import { readPreset } from "../../../src/setup/presets.ts";
+import { readPreset } from "../../../src/setup/init-from.ts";
 import { over, products, settingsOf } from "./replay.ts";
 
 /** What a person may write where a preset asks for it, by the last key. */

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { stringify } from "yaml";
 import { loadConfig } from "../../../src/config/config.ts";
-import { presetNames, readPreset } from "../../../src/setup/presets.ts";
+import { presetNames, readPreset } from "../../../src/setup/init-from.ts";
 import { presetTrial } from "../../../scripts/docs/presets-page.ts";
 import { openSource } from "../../source/support.ts";
 import { folder } from "../../support/world/start.ts";

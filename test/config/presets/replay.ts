@@ -4,7 +4,7 @@ import { type JsonObject, isJsonObject } from "../../../src/base/canonical-json.
 import type { Stream } from "../../../src/crm/model.ts";
 import type { ReadOptions, ReadOutcome } from "../../../src/source/reader.ts";
 import type { Source, SourceDeps } from "../../../src/source/source.ts";
-import { readPreset } from "../../../src/setup/presets.ts";
+import { readPreset } from "../../../src/setup/init-from.ts";
 import { openSource, readAll } from "../../source/support.ts";
 
 /** What a person fills in for the one product that the shops of the tests sell. */
