@@ -286,7 +286,6 @@ export class ProgressLine {
   }
 }
 
-/** `customers: 120 of 297 (4s)`. */
 function progressText({ name, begunAt, done, total }: Phase, now: number): string {
   const seconds = Math.floor((now - begunAt) / 1_000);
   const amount = total === undefined ? numberText(done) : `${numberText(done)} of ${numberText(total)}`;

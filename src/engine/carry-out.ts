@@ -89,7 +89,6 @@ async function notDone(
       const { code, reason, unreached } = delivery;
       if (code !== pausedCode)
         return await putOff(of, operation, { code, reason, again: true }, unreached && "no-numbers");
-      // The first run after the pause does it.
       progress.delivered.add(operation.hash);
       progress.outcomes.unsent([operation], { code, reason });
       await dropUnsent(of, operation, reason);

@@ -46,7 +46,6 @@ export async function explain(ledger: ReadOnlyLedger, stream: Stream, key: Recor
   };
 }
 
-/** What waits comes first, then the newest. */
 async function quarantineOf({ db }: ReadOnlyLedger, stream: Stream, key: RecordKey): Promise<QuarantineFacts[]> {
   const rows = await db
     .selectFrom("quarantine")

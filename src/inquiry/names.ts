@@ -61,7 +61,6 @@ export async function newestForms(
 function productsIn({ instances }: JsonObject, root: string): string[] {
   const all = Array.isArray(instances) ? instances.flatMap((one) => (isJsonObject(one) ? [one] : [])) : [];
   const within = new Set([root]);
-  // A part may come before its parent.
   for (let found = 0; found < within.size;) {
     found = within.size;
     for (const { id, parentId } of all)

@@ -177,7 +177,6 @@ export interface Choice {
   customers: readonly RecordKey[];
 }
 
-/** Shortest accepted beginning of a hash. */
 const shortest = 8;
 
 /**

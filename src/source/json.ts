@@ -94,7 +94,6 @@ export function measureJson(
   return fault === undefined ? ok(size.members) : failed(fault);
 }
 
-/** Recursion is bounded by `maxDepth`. */
 function measure(
   value: Json | undefined,
   depth: number,

@@ -37,7 +37,6 @@ interface Made extends WrittenConfiguration {
   streams: { source: string; stream: string; from: string[] }[];
 }
 
-/** Never overwrites a file. */
 async function initCommand(invocation: Invocation, init: InitOptions): Promise<ExitCode> {
   const { output, options } = invocation;
   const path = resolve(options.config ?? "crm-sync.yaml");

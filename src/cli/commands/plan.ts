@@ -256,7 +256,6 @@ function showUndo(
   output.line(again);
 }
 
-/** `  approximate  op_… E5 order:crm/O1: …`. */
 function stepLine({ how, operation, endpoint, subject, difference, note, waits }: UndoStep): string {
   const said = [difference, note, waits === undefined ? undefined : `not now: ${waits}`];
   const text = said.filter((part) => part !== undefined).join("; ");

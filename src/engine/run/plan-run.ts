@@ -30,7 +30,6 @@ export interface Unplanned {
   of?: Failure["of"];
 }
 
-/** Holds in `moot` are no longer needed. */
 export type Planned = ({ plan: CustomerPlan; unread: boolean; moot: readonly string[] } & WaitsInPlan) | Unplanned;
 
 export interface PlanSummary {

@@ -79,7 +79,6 @@ export function lostRows(
   { sourceShrink, accepted }: { sourceShrink: number; accepted: Accepted },
 ): Doubt | undefined {
   const isEnded = outcome.complete && outcome.full;
-  // Look-up tables are always complete.
   const counted = isEnded ? counts.details : counts.tables;
   const ofSets = earlier.flatMap((row) => detailShrinkage(counted, row, { sourceShrink }));
   const lost = unlessAccepted(ofSets, accepted);

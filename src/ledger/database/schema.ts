@@ -45,7 +45,6 @@ function madeAnew(): readonly Made[] {
   }
 }
 
-/** Leaves out SQLite's own statistics tables. */
 function madeIn(database: Sqlite): readonly Made[] {
   return database
     .prepare<[], Made>(

@@ -234,7 +234,6 @@ export class JournalTables {
     this.#statements.evidence.run(JSON.stringify(evidence), id);
   }
 
-  /** Readable even if the payload is not. */
   standing(id: string): Standing | undefined {
     const row = this.#statements.standing.get(id);
     return row && standingOf(row);

@@ -29,7 +29,6 @@ export interface Due {
   forgotten: string[];
 }
 
-/** A channel never reports its own failure. */
 export function concerns(interest: Interest & { name: string }, alert: Alert): boolean {
   if (alert.key === channelDownKey(interest.name)) return false;
   if (interest.kinds !== undefined && !interest.kinds.includes(alert.kind)) return false;

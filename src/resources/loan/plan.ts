@@ -31,7 +31,6 @@ export function reads({ staff }: Pick<LoadedCustomer, "staff">): Reads {
 /** Each lock is requested once, because no call returns one. */
 export function plan(given: Given, _: unknown, { policies }: Pick<PlanOptions, "policies">): ResourcePlan {
   const wishes: ResourcePlan = { records: "staff", operations: [], changes: [], blocks: [] };
-  /** Only one person can have a lock. */
   const asked = new Map(
     only(given.known.requests, "loan")
       .filter(({ answer }) => answer === null)

@@ -108,7 +108,6 @@ function numbersOf(
 
 function isNew({ known }: Given, { since }: OrderWithTree, number: string, wanted: "locked" | "unlocked"): boolean {
   const last = known.crmAsked.find((asked) => asked.of === "lock" && asked.about === number);
-  // A newly bought lock is enabled.
   const isAsked = last?.gone === true && wanted === "locked" ? false : (last?.wanted ?? "unlocked") === wanted;
   if (isAsked) return false;
   const live = only(known.requests, "lock").find(({ about }) => about === number);
