@@ -88,7 +88,6 @@ const tailBytes = 1024 * 1024;
 export async function requireNewestOutside(application: Application, ledger: Ledger): Promise<void> {
   const name = await ledger.identity.name();
   const verifiers = await verifiersOf(application);
-  if (verifiers === undefined) return;
   // Entries that a restore lost, and a rebuild read back, are missing for good.
   const filled = ledger.gap.last()?.at ?? "";
   for (const place of application.config.audit.heads) {
@@ -111,7 +110,7 @@ export async function requireNewestOutside(application: Application, ledger: Led
   }
 }
 
-/** Empty without a configured key. Undefined if the key is unusable. */
+/** Empty without a configured key. Undefined if the key is unusable: then the signature of a head cannot be checked. */
 async function verifiersOf(application: Application): Promise<string[] | undefined> {
   if (application.config.audit.signKey === undefined) return [];
   try {

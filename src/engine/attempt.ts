@@ -89,7 +89,7 @@ export const stopReasons = {
   unknown: "the outcome of an earlier operation is not known",
   parked: "an earlier operation waits for a person",
   aborted: "the run was stopped",
-  stale: "what was planned changed before it was done",
+  stale: "the records changed after they were planned",
   paused: "crm-sync is paused",
 } as const;
 export type StopReason = keyof typeof stopReasons;

@@ -11,7 +11,7 @@ const port = z.int().min(1).max(65_535);
 
 const queryFields = {
   query: text
-    .refine((query) => !query.includes("\0"), "has a character that is none (NUL)")
+    .refine((query) => !query.includes("\0"), "contains a NUL character")
     .meta({
       description: "The query; it only reads",
       examples: ["select id, name, changed_at from customer"],

@@ -72,8 +72,10 @@ describe("a snapshot of the whole machine that was put back", () => {
     expect((await w.run("run", "everything")).exitCode).not.toBe(65);
   });
 
-  it("is refused by a signed head too", async () => {
+  it("is refused by a signed head too, also while the key cannot be used", async () => {
     const w = await putBack(true);
+    expect(await w.does("run", "everything")).toMatchObject({ exitCode: 65, calls: {} });
+    w.environment["AUDIT_KEY"] = "no key at all";
     expect(await w.does("run", "everything")).toMatchObject({ exitCode: 65, calls: {} });
   });
 
