@@ -4,7 +4,7 @@ import { readFileSync } from "node:fs";
 import { parseArgs } from "node:util";
 import { parse } from "yaml";
 import { type JsonObject, sha256 } from "../../src/base/canonical-json.ts";
-import { bindingsFrom } from "../../src/engine/deliver.ts";
+import { bindingsFrom, bind } from "../../src/engine/deliver.ts";
 import { payloadFactsOf } from "../../src/engine/customer.ts";
 import { configSchema } from "../../src/config/config.ts";
 import { wireText } from "../../src/contract/answer-json.ts";
@@ -17,7 +17,6 @@ import {
 import type { Operation } from "../../src/engine/model/operation.ts";
 import { typeOf } from "../../src/engine/model/registry.ts";
 import type { Known } from "../../src/engine/model/state.ts";
-import { bind } from "../../src/engine/plan/bind.ts";
 import { type CustomerNumbers, type CustomerInput, prepare } from "../../src/engine/plan/input.ts";
 import { newBuyRecords } from "../../src/resources/order/records.ts";
 import { type PrivateMarker, markerKey } from "../../src/engine/model/references.ts";

@@ -1,6 +1,5 @@
 import { handIn } from "../engine/model/registry.ts";
-import { nothingRecorded } from "../engine/model/state.ts";
-import { stateParts } from "../engine/model/state-parts.ts";
+import { nothingRecorded, stateParts } from "../engine/model/state.ts";
 import { assignment } from "../resources/assignment/index.ts";
 import { enterprise } from "../resources/enterprise/index.ts";
 import { loan } from "../resources/loan/index.ts";

@@ -8,13 +8,12 @@ import type { Settling } from "./settle.ts";
 import type { Settled } from "./evidence.ts";
 import type { Taking } from "./plan/limits.ts";
 import type { Operation } from "./model/operation.ts";
-import type { StateChange } from "./model/state.ts";
+import { type StateChange, isSameKey } from "./model/state.ts";
 import type { Expected } from "./carry-out.ts";
 import { counts, moveStopped, orderMoving } from "./plan/owner.ts";
 import type { CustomerInput } from "./plan/input.ts";
 import type { RefusedPerson } from "./model/operation-type.ts";
 import type { RecordReference } from "./model/shape.ts";
-import { isSameKey } from "./model/state-part.ts";
 import { refusedPersonReason } from "./refusal.ts";
 
 export interface CustomerAttempt {

@@ -1,4 +1,4 @@
-import { isSameRecord } from "./model/state-part.ts";
+import { isSameRecord, applyChanges, type Known, type StateChange } from "./model/state.ts";
 import { assetUnit, withNumbers, type FixedNumber } from "./model/references.ts";
 import type { JsonObject } from "../base/canonical-json.ts";
 import { toInstant, type Clock } from "../base/clock.ts";
@@ -7,10 +7,9 @@ import { formatKey } from "../crm/keys.ts";
 import type { RecordKey } from "../crm/model.ts";
 import { Sequence } from "../ledger/database/sequence.ts";
 import type { Begun } from "../ledger/state/enterprise-state.ts";
-import type { Conclusion } from "../ledger/journal/attempt-tables.ts";
+import type { Conclusion } from "../ledger/journal/journal-tables.ts";
 import type { Operation } from "./model/operation.ts";
 import type { RecordReference } from "./model/shape.ts";
-import { applyChanges, type Known, type StateChange } from "./model/state.ts";
 import type { ChangeShapes } from "./model/resource.ts";
 import type { LoadedCustomer, Rejection } from "./plan/input.ts";
 import type { Randomness } from "../base/ids.ts";
@@ -22,7 +21,8 @@ import type { Policies } from "./model/policy.ts";
 import type { Platform } from "../platform/platform.ts";
 import { failureOf } from "../base/errors.ts";
 import type { Block } from "./plan/records.ts";
-import { AmbiguousReading, ReadFailure } from "../platform/call.ts";
+import { AmbiguousReading } from "../platform/services.ts";
+import { ReadFailure } from "../http/call.ts";
 
 interface Advanced {
   loaded: LoadedCustomer;

@@ -1,4 +1,4 @@
-import { AmbiguousReading } from "../platform/call.ts";
+import { AmbiguousReading } from "../platform/services.ts";
 import type { SnapshotReader } from "../platform/snapshot.ts";
 import { journalEntry, type JournalRow } from "../ledger/journal/journal-tables.ts";
 import type { Evidence, SettleFacts } from "./model/operation-type.ts";

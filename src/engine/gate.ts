@@ -1,7 +1,7 @@
 import type { Taking } from "./plan/limits.ts";
 import type { StandingHold } from "../ledger/decisions/hold-rows.ts";
 import { decidedOn, type Decided } from "./plan/gated.ts";
-import { removesNoMore } from "./model/taking.ts";
+import { removesNoMore } from "./model/operation.ts";
 import type { CustomerPlan } from "./plan/plan.ts";
 import type { CustomerAttempt, CustomerAttemptResult } from "./attempt.ts";
 import type { CarryOut } from "./carry-out.ts";

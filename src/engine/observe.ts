@@ -4,7 +4,7 @@ import { formatKey } from "../crm/keys.ts";
 import type { Block } from "./plan/records.ts";
 import { countAbsences, settleTimeLeft } from "./settle-time.ts";
 import { type CustomerState, type EngineDependencies, unreadBlock } from "./customer.ts";
-import { ReadFailure } from "../platform/call.ts";
+import { ReadFailure } from "../http/call.ts";
 import type { ObservedMember, ShownEnterprise, Snapshot } from "../platform/snapshot.ts";
 import type { AssumptionMet } from "./model/assumptions-met.ts";
 import type { Ledger } from "../ledger/ledger.ts";

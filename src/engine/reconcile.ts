@@ -5,16 +5,27 @@ import type { StandingHold, Whose } from "../ledger/decisions/hold-rows.ts";
 import { isContradiction } from "./send.ts";
 import { CustomerPlanning, UndoPlanning, type Planner } from "./planning.ts";
 import { CustomerState } from "./customer.ts";
-import { lookForUnwanted, refusedJustNow, unwantedOrders } from "./refused-orders.ts";
+import {
+  lookForUnwanted,
+  refusedJustNow,
+  unwantedOrders,
+  carryOut,
+  dropUnsent,
+  notAttempted,
+  chosenOf,
+  movedSince,
+  notChosen,
+  takenBack,
+  type CarryOut,
+} from "./carry-out.ts";
 import { pausedCode } from "../ledger/pause.ts";
 import { typeOf } from "./model/registry.ts";
 import { takingsOf } from "./plan/gated.ts";
 import { withoutHeld } from "./plan/limits.ts";
-import { goingWithout, waitsForNeeds } from "./plan/needs-of-operations.ts";
+import { goingWithout, waitsForNeeds, quarantineBlock } from "./plan/records.ts";
 import { type Operation, firstStage } from "./model/operation.ts";
 import { isUnread } from "./plan/input.ts";
 import type { CustomerPlan } from "./plan/plan.ts";
-import { quarantineBlock } from "./plan/records.ts";
 import {
   customersNotShown,
   maxRounds,
@@ -30,16 +41,6 @@ import {
   type StopReason,
   type Why,
 } from "./attempt.ts";
-import {
-  carryOut,
-  dropUnsent,
-  notAttempted,
-  chosenOf,
-  movedSince,
-  notChosen,
-  takenBack,
-  type CarryOut,
-} from "./carry-out.ts";
 import { gate, isOfUndo, nothingToJudge } from "./gate.ts";
 import type { CustomersAwaited } from "./observe.ts";
 import { endUnwanted, lacksSeats } from "./ended-holds.ts";

@@ -1,8 +1,9 @@
-import type { WriteCall, WriteOutcome } from "../platform/call.ts";
+import type { WriteCall } from "../platform/services.ts";
+import type { WriteOutcome } from "../http/call.ts";
 import { type Json, type JsonObject, isJsonObject } from "../base/canonical-json.ts";
 import { serviceWords } from "../contract/answer-json.ts";
 import { meaningOf } from "../contract/codes.ts";
-import type { Conclusion, AttemptEnd } from "../ledger/journal/attempt-tables.ts";
+import type { Conclusion, AttemptEnd } from "../ledger/journal/journal-tables.ts";
 import type { Concluded, RefusedPerson } from "./model/operation-type.ts";
 import type { Operation } from "./model/operation.ts";
 import { typeOf } from "./model/registry.ts";

@@ -1,10 +1,9 @@
-import { maybePaused, type JournalRow } from "../ledger/journal/journal-tables.ts";
+import { maybePaused, type JournalRow, type Intent } from "../ledger/journal/journal-tables.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import type { Operation } from "./model/operation.ts";
 import { typeOf, handedIn } from "./model/registry.ts";
 import type { EngineDependencies, CustomerState } from "./customer.ts";
 import { type Clock, toInstant } from "../base/clock.ts";
-import type { Intent } from "../ledger/journal/attempt-tables.ts";
 import { canonicalJson, toJson } from "../base/canonical-json.ts";
 import { formatKey } from "../crm/keys.ts";
 import { absentKind, type Absences } from "../ledger/state/observations.ts";

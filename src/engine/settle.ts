@@ -3,8 +3,13 @@ import { toInstant } from "../base/clock.ts";
 import { failureOf } from "../base/errors.ts";
 import { isListed, refusedUnlessThere } from "../contract/codes.ts";
 import { serviceNameOf } from "../contract/endpoints.ts";
-import type { Conclusion } from "../ledger/journal/attempt-tables.ts";
-import { journalEntry, maybePaused, refusedYetShown, type JournalRow } from "../ledger/journal/journal-tables.ts";
+import {
+  type Conclusion,
+  journalEntry,
+  maybePaused,
+  refusedYetShown,
+  type JournalRow,
+} from "../ledger/journal/journal-tables.ts";
 import type { StateChange } from "./model/state.ts";
 import { type Evidence, takenLater } from "./model/operation-type.ts";
 import { isNonRepeatable, typeOf } from "./model/registry.ts";

@@ -1,12 +1,20 @@
 import { type JsonObject, type Json, canonicalJson } from "../base/canonical-json.ts";
 import { subjectOf } from "../crm/keys.ts";
 import type { RecordKey } from "../crm/model.ts";
-import { auditHash, exportedEntry, type AuditRow, type KeptHead } from "../ledger/audit/audit-log.ts";
+import {
+  auditHash,
+  exportedEntry,
+  type AuditRow,
+  type KeptHead,
+  consistencyPath,
+  inclusionPath,
+  isGrown,
+  rootBy,
+} from "../ledger/audit/audit-log.ts";
 import { ledgerBegan } from "../ledger/database/read-together.ts";
 import { refused, unreadableRow, stored } from "../ledger/database/damage.ts";
 import { entriesOf } from "../ledger/audit/tables.ts";
 import { keptOf, provenTree, RecordTree } from "../ledger/audit/kept-tree.ts";
-import { consistencyPath, inclusionPath, isGrown, rootBy } from "../ledger/audit/merkle-log.ts";
 import { verifyRecord, type AuditVerdicts, type AuditFinding } from "../ledger/audit/verify-log.ts";
 import type { AuditFacts, AuditHeadFacts, HeadPlaceFacts } from "../report/facts.ts";
 import type { ReadOnlyLedger } from "./read-only-ledger.ts";

@@ -8,7 +8,7 @@ import { stored } from "../ledger/database/damage.ts";
 import { requestColumns, requestFromRow } from "../ledger/state/requests.ts";
 import { candidatesKind } from "../ledger/state/observations.ts";
 import { nameOf, requestKindOf } from "../engine/model/requests.ts";
-import { isSameKey } from "../engine/model/state-part.ts";
+import { isSameKey } from "../engine/model/state.ts";
 import {
   type CandidateFacts,
   type ExplainFacts,

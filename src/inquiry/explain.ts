@@ -3,7 +3,7 @@ import { type JsonObject, type Json, isJsonObject } from "../base/canonical-json
 import { formatKey, subjectOf } from "../crm/keys.ts";
 import { isRequestOf, subjectOf as requestSubject } from "../engine/model/requests.ts";
 import { streams, type RecordKey, type Stream } from "../crm/model.ts";
-import { isSameKey } from "../engine/model/state-part.ts";
+import { isSameKey } from "../engine/model/state.ts";
 import { stored } from "../ledger/database/damage.ts";
 import type { ExplainFacts, FieldFacts, RecordFacts, VersionFacts } from "../report/explain.ts";
 import type { HoldFacts, OperationFacts, QuarantineFacts } from "../report/facts.ts";

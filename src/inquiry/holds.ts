@@ -8,7 +8,7 @@ import { spelled, type ReadOnlyLedger } from "./read-only-ledger.ts";
 import type { Json } from "../base/canonical-json.ts";
 import { isApproved } from "../ledger/decisions/hold-rows.ts";
 import { storedOrNull } from "../ledger/database/damage.ts";
-import { noWeight, takenThings, type Weight, type TakenThing } from "../engine/model/taking.ts";
+import { noWeight, takenThings, type Weight, type TakenThing } from "../engine/model/operation.ts";
 import { typeIn, removedBy } from "../engine/model/registry.ts";
 import type { OperationTable } from "../ledger/journal/tables.ts";
 import { toInstant } from "../base/clock.ts";

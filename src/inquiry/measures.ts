@@ -2,7 +2,7 @@ import { sql } from "kysely";
 import { exitCodes } from "../base/errors.ts";
 import { openRecords } from "../ledger/records/open-records.ts";
 import type { OperationState, OperationTable } from "../ledger/journal/tables.ts";
-import { takenThings, type TakenThing } from "../engine/model/taking.ts";
+import { takenThings, type TakenThing } from "../engine/model/operation.ts";
 import { closedRecordCode } from "../engine/plan/owner.ts";
 import { standingQuestions } from "./holds.ts";
 import { openStates } from "./operations.ts";

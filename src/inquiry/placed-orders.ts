@@ -1,7 +1,7 @@
 import { sql } from "kysely";
 import { formatKey } from "../crm/keys.ts";
 import type { RecordKey } from "../crm/model.ts";
-import { isSameKey } from "../engine/model/state-part.ts";
+import { isSameKey } from "../engine/model/state.ts";
 import { ofEachCustomer, type ReadOnlyLedger } from "./read-only-ledger.ts";
 import type { LicenceOrderTable } from "../resources/order/state/placed-order-rows.ts";
 import type { PlacedCase } from "../report/reconciliation/case.ts";

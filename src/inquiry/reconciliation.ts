@@ -17,7 +17,7 @@ import { stored } from "../ledger/database/damage.ts";
 import type { KeptOrder } from "../engine/model/desired.ts";
 import type { OrderSides } from "../report/order-tree.ts";
 import { orderRows } from "../report/reconciliation/compare-orders.ts";
-import { isSameKey } from "../engine/model/state-part.ts";
+import { isSameKey } from "../engine/model/state.ts";
 
 interface DifferencesOfCustomer {
   customer: RecordKey;

@@ -2,8 +2,7 @@ import type { MemberCenterSettings, OrderServiceSettings } from "./service-setti
 import type { AssumptionSettings } from "../contract/assumption-settings.ts";
 import { type ClientDependencies, type ServiceState, createServiceClient } from "../http/client.ts";
 import type { Transport } from "../http/transport.ts";
-import { type MemberCenter, createMemberCenter } from "./member-center/member-center.ts";
-import { type OrderService, createOrderService } from "./order-service/order-service.ts";
+import { type MemberCenter, createMemberCenter, type OrderService, createOrderService } from "./services.ts";
 
 export interface Platform {
   orderService: OrderService;

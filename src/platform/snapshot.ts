@@ -8,7 +8,7 @@ import { type AssumptionSettings, channelCodesOf } from "../contract/assumption-
 import { formatKey } from "../crm/keys.ts";
 import type { RecordKey } from "../crm/model.ts";
 import { ReadFailure } from "../http/call.ts";
-import { AmbiguousReading, notAskedFor, saysNothing } from "./call.ts";
+import { AmbiguousReading, notAskedFor, saysNothing } from "./services.ts";
 import { inOrder } from "../base/lanes.ts";
 import type { Platform } from "./platform.ts";
 
@@ -343,4 +343,25 @@ function flatten(contents: AssetContents): { products: ProductInstance[]; packag
   };
   visit(contents.children);
   return { products: allProducts(contents), packages };
+}
+
+/** Some snapshots are read ahead. The next caller of `of` gets such a snapshot, once. */
+export class SnapshotsAhead implements Snapshots {
+  readonly #snapshots: Snapshots;
+  readonly #ahead = new Map<string, Snapshot>();
+
+  constructor(snapshots: Snapshots) {
+    this.#snapshots = snapshots;
+  }
+
+  of(customer: RecordKey, signal?: AbortSignal): Snapshot {
+    const key = formatKey(customer);
+    const ahead = this.#ahead.get(key);
+    this.#ahead.delete(key);
+    return ahead ?? this.#snapshots.of(customer, signal);
+  }
+
+  keep(customer: RecordKey, snapshot: Snapshot): void {
+    this.#ahead.set(formatKey(customer), snapshot);
+  }
 }

@@ -4,8 +4,7 @@ import { exitCodes, failureOf, Problem, stackOf, type ExitCode } from "../base/e
 import { formatKey, subjectOf } from "../crm/keys.ts";
 import { streams, type RecordKey, type Stream } from "../crm/model.ts";
 import { workInLanes } from "../base/lanes.ts";
-import { isSameKey } from "../engine/model/state-part.ts";
-import type { StateChange } from "../engine/model/state.ts";
+import { isSameKey, type StateChange } from "../engine/model/state.ts";
 import { makes } from "../engine/plan/gated.ts";
 import { counts } from "../engine/plan/owner.ts";
 import type { CustomerPlan } from "../engine/plan/plan.ts";

@@ -4,7 +4,7 @@ import type { EngineDependencies } from "../engine/customer.ts";
 import { isShown } from "../engine/evidence.ts";
 import type { EarlierUnit, FixedNumber } from "../engine/model/references.ts";
 import type { OrderWithTree } from "../engine/model/desired.ts";
-import { isSameKey } from "../engine/model/state-part.ts";
+import { isSameKey } from "../engine/model/state.ts";
 import type { NumberAside } from "../ledger/gap/gap-statements.ts";
 import type { SharedNumber } from "../ledger/gap/gap.ts";
 import type { ShownOrder } from "../ledger/state/observations.ts";

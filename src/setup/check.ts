@@ -6,7 +6,7 @@ import type { EndpointId } from "../contract/endpoints.ts";
 import { signingKey } from "../ledger/audit/checkpoint.ts";
 import { isThere, type Application } from "../operate/application.ts";
 import { readCertificate } from "../operate/certificate.ts";
-import { ReadFailure } from "../platform/call.ts";
+import { ReadFailure } from "../http/call.ts";
 import { counted } from "../report/text.ts";
 import { toChoose } from "../source/problems.ts";
 import { sourceFindings } from "./check-streams.ts";

@@ -1,5 +1,4 @@
-import type { MemberCenter } from "../../src/platform/member-center/member-center.ts";
-import type { OrderService } from "../../src/platform/order-service/order-service.ts";
+import type { MemberCenter, OrderService } from "../../src/platform/services.ts";
 import type { Seams } from "../simulation/engine.ts";
 
 /** A scenario with its assertions. It is given nothing, or the seams of a break. */

@@ -1,7 +1,7 @@
 import { expect } from "vitest";
 import { z } from "zod";
 import type { Clock } from "../../src/base/clock.ts";
-import { ReadFailure } from "../../src/platform/call.ts";
+import { ReadFailure } from "../../src/http/call.ts";
 import type { Configuration, Seams } from "../simulation/engine.ts";
 import { memberCenter, orderService, replace, type Breaks } from "./break.ts";
 import { staffRow } from "../support/world/crm.ts";

@@ -4,7 +4,7 @@ import { batchOrderRequestSchema } from "../../src/contract/order-record.ts";
 import type { AssumptionSettings } from "../../src/contract/assumption-settings.ts";
 import { customerKeyOf, formatKey } from "../../src/crm/keys.ts";
 import type { Customer, Order, RecordKey } from "../../src/crm/model.ts";
-import { bind } from "../../src/engine/plan/bind.ts";
+import { bind } from "../../src/engine/deliver.ts";
 import {
   withTree,
   type Desired,

@@ -1,9 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { type Json, type JsonObject, hashOf } from "../../src/base/canonical-json.ts";
-import { bindingsFrom } from "../../src/engine/deliver.ts";
+import { bindingsFrom, bind, type Bindings } from "../../src/engine/deliver.ts";
 import { payloadFactsOf } from "../../src/engine/customer.ts";
-import { bind, type Bindings } from "../../src/engine/plan/bind.ts";
 import { initialPassword } from "../../src/resources/staff/plan.ts";
 import { fixed, linked, settingsWith, situation, staff, staffLink } from "./situation.ts";
 

@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { CustomerState } from "../../src/engine/customer.ts";
 import { wireText } from "../../src/contract/answer-json.ts";
-import type { Conclusion } from "../../src/ledger/journal/attempt-tables.ts";
+import type { Conclusion } from "../../src/ledger/journal/journal-tables.ts";
 import type { Operation } from "../../src/engine/model/operation.ts";
 import { ApplyWorld, customer } from "../support/world/apply-world.ts";
 import { customerRecord, key } from "../support/world/records.ts";

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { CustomerState } from "../../src/engine/customer.ts";
 import { deliver } from "../../src/engine/deliver.ts";
-import type { WriteOutcome } from "../../src/platform/call.ts";
+import type { WriteOutcome } from "../../src/http/call.ts";
 import type { FaultRule } from "../../src/sandbox/faults.ts";
 import { ApplyWorld, customer } from "../support/world/apply-world.ts";
 import { product } from "../support/world/instances.ts";

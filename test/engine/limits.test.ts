@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { PolicyWord } from "../../src/engine/model/policy.ts";
-import { noWeight, removesOf, takenThings, type Removes, type TakenThing } from "../../src/engine/model/taking.ts";
+import { noWeight, removesOf, takenThings, type Removes, type TakenThing } from "../../src/engine/model/operation.ts";
 import {
   allowedBy,
   judgeTakings,

@@ -1,10 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { formatKey } from "../../src/crm/keys.ts";
-import { operation } from "../../src/engine/model/operation.ts";
-import { policyOf } from "../../src/engine/model/policy.ts";
-import { noWeight, sumOf, weightText } from "../../src/engine/model/taking.ts";
+import { operation, noWeight, sumOf, weightText } from "../../src/engine/model/operation.ts";
+import { policyOf, policySettingsSchema } from "../../src/engine/model/policy.ts";
 import { contradictedBlock, consider, StandingRejections } from "../../src/engine/plan/rejections.ts";
-import { policySettingsSchema } from "../../src/engine/model/policy-settings.ts";
 import { standardPolicies, standardRules } from "../support/world/rules.ts";
 import {
   assignment,

@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { CustomerState } from "../../src/engine/customer.ts";
-import { lookForRefused, refusedOrderOf, unwantedOrders } from "../../src/engine/refused-orders.ts";
-import type { OrderService } from "../../src/platform/order-service/order-service.ts";
+import { lookForRefused, refusedOrderOf, unwantedOrders } from "../../src/engine/carry-out.ts";
+import type { OrderService } from "../../src/platform/services.ts";
 import { ApplyWorld, customer, permitted, settleMs } from "../support/world/apply-world.ts";
 import { key, orderRecord } from "../support/world/records.ts";
 import { runWorld } from "../support/world/run.ts";

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { evidenceWith } from "../../src/engine/evidence.ts";
 import { correlationOf } from "../../src/engine/plan/input.ts";
-import { ReadFailure } from "../../src/platform/call.ts";
+import { ReadFailure } from "../../src/http/call.ts";
 import type { Platform } from "../../src/platform/platform.ts";
 import type { FaultRule } from "../../src/sandbox/faults.ts";
 import { ApplyWorld, customer, permitted, settleMs } from "../support/world/apply-world.ts";

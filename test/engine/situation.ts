@@ -10,7 +10,7 @@ import {
 } from "../../src/engine/plan/input.ts";
 import type { z } from "zod";
 import { type Json, type JsonObject, parseJsonObject } from "../../src/base/canonical-json.ts";
-import { bindingsFrom } from "../../src/engine/deliver.ts";
+import { bindingsFrom, bind } from "../../src/engine/deliver.ts";
 import {
   withTree,
   type Desired,
@@ -24,7 +24,6 @@ import { payloadFactsOf } from "../../src/engine/customer.ts";
 import { assumptionSettingsSchema, type AssumptionSettings } from "../../src/contract/assumption-settings.ts";
 import { customerSchema, orderSchema, staffSchema, type RecordKey, type Stream } from "../../src/crm/model.ts";
 import { privatise, withMarkers } from "../../src/ledger/private/private.ts";
-import { bind } from "../../src/engine/plan/bind.ts";
 import { acknowledgedFields } from "../../src/resources/enterprise/state.ts";
 import type { Assignment } from "../../src/resources/assignment/state.ts";
 import { type FixedNumber, isPrivateMarker, markerKey } from "../../src/engine/model/references.ts";

@@ -1,8 +1,7 @@
 import { describe, expect, it, onTestFinished } from "vitest";
-import type { HoldScope } from "../../src/engine/model/taking.ts";
+import type { HoldScope, Operation } from "../../src/engine/model/operation.ts";
 import type { Ledger } from "../../src/ledger/ledger.ts";
 import { shownMark } from "../../src/ledger/decisions/what-is-asked.ts";
-import type { Operation } from "../../src/engine/model/operation.ts";
 import { typeOf } from "../../src/engine/model/registry.ts";
 import { ask, heldChange } from "../support/world/asked.ts";
 import type { RecordKey } from "../../src/crm/model.ts";

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { createHash } from "node:crypto";
 import { describe, expect, it } from "vitest";
-import { consistencyPath, Frontier, inclusionPath, leafHash } from "../../src/ledger/audit/merkle-log.ts";
+import { consistencyPath, Frontier, inclusionPath, leafHash } from "../../src/ledger/audit/audit-log.ts";
 
 /** The leaves and roots that certificate transparency programs are tested with. */
 const leaves = ["", "\u0000", "\u0010", " !", "01", "@ABC", "PQRSTUVW", "`abcdefghijklmno"];

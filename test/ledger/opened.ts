@@ -1,5 +1,5 @@
 import { type JsonObject, sha256 } from "../../src/base/canonical-json.ts";
-import type { Conclusion } from "../../src/ledger/journal/attempt-tables.ts";
+import type { Conclusion } from "../../src/ledger/journal/journal-tables.ts";
 import type { Ledger } from "../../src/ledger/ledger.ts";
 import { operation, type Operation } from "../../src/engine/model/operation.ts";
 import type { OperationShapes } from "../../src/engine/model/resource.ts";

@@ -8,7 +8,7 @@ import { endpointIds } from "../../src/contract/endpoints.ts";
 import { type NewBuyOrder, batchOrderRequestSchema } from "../../src/contract/order-record.ts";
 import { matchBySequence, otherLocks } from "../../src/contract/order-service.ts";
 import { assumptionSettingsSchema } from "../../src/contract/assumption-settings.ts";
-import type { WriteOutcome } from "../../src/platform/call.ts";
+import type { WriteOutcome } from "../../src/http/call.ts";
 import { createPlatform } from "../../src/platform/platform.ts";
 import { memberCenterSettingsSchema, orderServiceSettingsSchema } from "../../src/platform/service-settings.ts";
 import { openSandbox } from "../support/world/start.ts";

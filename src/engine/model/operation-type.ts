@@ -3,7 +3,8 @@ import type { AssumptionSettings } from "../../contract/assumption-settings.ts";
 import type { AssumptionId } from "../../contract/assumptions.ts";
 import type { EndpointId, WritingEndpoint } from "../../contract/endpoints.ts";
 import type { RecordKey } from "../../crm/model.ts";
-import type { WriteCall, WriteOutcome } from "../../platform/call.ts";
+import type { WriteCall } from "../../platform/services.ts";
+import type { WriteOutcome } from "../../http/call.ts";
 import type { Platform } from "../../platform/platform.ts";
 import type { Snapshot, SnapshotList } from "../../platform/snapshot.ts";
 import type { PlannedAsset, PrivateMarker } from "./references.ts";
@@ -14,7 +15,7 @@ import type { RequestOf } from "./requests.ts";
 import type { Change, Draft, RecordReference, Schemas, Shapes, Stage } from "./shape.ts";
 import type { PayloadFacts } from "../customer.ts";
 import type { Known, StateChange } from "./state.ts";
-import type { TakenThing } from "./taking.ts";
+import type { TakenThing } from "./operation.ts";
 
 export interface JournalEntry<S extends Shapes> {
   id: string;

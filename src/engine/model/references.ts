@@ -2,7 +2,7 @@ import { z } from "zod";
 import { isJsonObject, type Json } from "../../base/canonical-json.ts";
 import { formatKey } from "../../crm/keys.ts";
 import type { RecordKey } from "../../crm/model.ts";
-import { compareBytes } from "./state-part.ts";
+import { compareBytes } from "./state.ts";
 
 /** Values that a plan cannot know yet. `of`: a licence type, a staff subject or a unit of an asset. */
 export const references = {

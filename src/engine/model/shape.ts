@@ -3,7 +3,7 @@ import type { Json, JsonObject } from "../../base/canonical-json.ts";
 import type { WritingEndpoint } from "../../contract/endpoints.ts";
 import type { RecordKey, Stream } from "../../crm/model.ts";
 import type { PolicyName } from "./policy.ts";
-import type { Weight } from "./taking.ts";
+import type { Weight } from "./operation.ts";
 
 /** In order. Removals come after people got their new assets. */
 export const stages = [

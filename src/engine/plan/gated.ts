@@ -1,11 +1,17 @@
 import { recordName } from "./records.ts";
 import { formatKey } from "../../crm/keys.ts";
 import type { RecordKey, Stream } from "../../crm/model.ts";
-import type { Operation } from "../model/operation.ts";
+import {
+  type Operation,
+  isTaking,
+  removesOf,
+  removesNoMore,
+  removesSomething,
+  type Removes,
+} from "../model/operation.ts";
 import { freedBy, grantedBy, needsApproval, removedBy } from "../model/registry.ts";
 import type { Known } from "../model/state.ts";
 import { policyOf, type Policies } from "../model/policy.ts";
-import { isTaking, removesOf, removesNoMore, removesSomething, type Removes } from "../model/taking.ts";
 import type { LoadedCustomer } from "./input.ts";
 import type { Taking } from "./limits.ts";
 

@@ -9,13 +9,13 @@ import {
   grouped,
   removesSomething,
   takenThings,
-} from "../model/taking.ts";
-import type { Operation } from "../model/operation.ts";
+  type Operation,
+} from "../model/operation.ts";
 import type { PolicyName, PolicyWord } from "../model/policy.ts";
 import type { OperationName } from "../model/resource.ts";
 import { freedBy, grantedBy } from "../model/registry.ts";
 import type { RecordReference } from "../model/shape.ts";
-import { goingWithout } from "./needs-of-operations.ts";
+import { goingWithout } from "./records.ts";
 
 /** Allows the larger of `floor` things and `share` of the live things of one kind. */
 export interface DeletionLimit {

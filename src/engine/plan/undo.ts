@@ -1,4 +1,4 @@
-import { isSameRecord } from "../model/state-part.ts";
+import { isSameRecord } from "../model/state.ts";
 import { typeOf, freedBy, handedIn } from "../model/registry.ts";
 import type { RecordKey } from "../../crm/model.ts";
 import { type DraftOperation, type Operation, type Stored, compareOperations } from "../model/operation.ts";

@@ -10,7 +10,7 @@ import {
   judgeTakings,
 } from "../plan/limits.ts";
 import type { EngineDependencies } from "../customer.ts";
-import { countRemoved, takenThings } from "../model/taking.ts";
+import { countRemoved, takenThings } from "../model/operation.ts";
 import type { CustomerAttempt, CustomerAttemptResult } from "../attempt.ts";
 import type { AskedTime } from "../../base/trusted-time.ts";
 import { formatKey } from "../../crm/keys.ts";

@@ -5,9 +5,8 @@ import { messageOf } from "../../base/errors.ts";
 import { formatKey } from "../../crm/keys.ts";
 import type { Ledger } from "../../ledger/ledger.ts";
 import { notLookedAt } from "../../ledger/state/unread-customers.ts";
-import type { UnreadCustomerChange } from "../model/state-parts.ts";
-import type { Snapshot, Snapshots } from "../../platform/snapshot.ts";
-import type { SnapshotsAhead } from "../../platform/snapshots-ahead.ts";
+import type { UnreadCustomerChange } from "../model/state.ts";
+import type { Snapshot, Snapshots, SnapshotsAhead } from "../../platform/snapshot.ts";
 import { workInLanes } from "../../base/lanes.ts";
 import type { RunDependencies } from "./request.ts";
 

@@ -2,8 +2,7 @@ import { Settling } from "../settle.ts";
 import { formatKey } from "../../crm/keys.ts";
 import type { RecordKey } from "../../crm/model.ts";
 import type { RunState } from "../../ledger/runs/tables.ts";
-import { SnapshotReader } from "../../platform/snapshot.ts";
-import { SnapshotsAhead } from "../../platform/snapshots-ahead.ts";
+import { SnapshotReader, SnapshotsAhead } from "../../platform/snapshot.ts";
 import {
   countedAs,
   shortfalls,

@@ -3,8 +3,7 @@ import type { ObservedMember, SnapshotReader } from "../../platform/snapshot.ts"
 import type { MerchandiseNode, ProductInstance } from "../../contract/asset-contents.ts";
 import type { ShownOfCustomer } from "../../ledger/state/enterprise-state.ts";
 import { handedIn } from "../model/registry.ts";
-import type { StateChange } from "../model/state.ts";
-import type { ShownThing } from "../model/state-parts.ts";
+import type { StateChange, ShownThing } from "../model/state.ts";
 import { toInstant } from "../../base/clock.ts";
 import { failureOf, stackOf } from "../../base/errors.ts";
 import { channelCodesOf } from "../../contract/assumption-settings.ts";

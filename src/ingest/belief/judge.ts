@@ -1,14 +1,15 @@
 import { type JsonObject, type Json, canonicalJson, isJsonObject } from "../../base/canonical-json.ts";
 import { formatKey } from "../../crm/keys.ts";
 import type { RecordKey, Stream } from "../../crm/model.ts";
-import { type KnownRecord, isWithheld } from "../../ledger/records/known-records.ts";
-import type { Reading } from "../../ledger/records/reading.ts";
 import {
+  type KnownRecord,
+  isWithheld,
   keyOfRow,
   type IngestedRecord,
   type MappedRow,
   type StagedRecords,
 } from "../../ledger/records/staged-records.ts";
+import type { Reading } from "../../ledger/records/reading.ts";
 import { counted } from "../../report/text.ts";
 import { limitOf, type Doubt } from "./guards.ts";
 import { comparedName } from "../../crm/name-keys.ts";

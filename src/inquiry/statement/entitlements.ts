@@ -1,6 +1,6 @@
 import { parseKey, formatKey } from "../../crm/keys.ts";
 import type { RecordKey } from "../../crm/model.ts";
-import { isSameKey } from "../../engine/model/state-part.ts";
+import { isSameKey } from "../../engine/model/state.ts";
 import type { PartRow, StatementRequest } from "../../report/statement/shape.ts";
 import { type ReadOnlyLedger, asked } from "../read-only-ledger.ts";
 import { allAssignments, assignmentsOf, placedBy, type Assignment } from "./seats.ts";

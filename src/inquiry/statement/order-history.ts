@@ -4,7 +4,7 @@ import { stepOf } from "../../resources/order/state/order-step-rows.ts";
 import type { KeptOrder } from "../../engine/model/desired.ts";
 import type { OrderPast } from "../../resources/order/fold.ts";
 import type { LicenceOrder, OrderStep } from "../../resources/order/state/changes.ts";
-import { isSameKey } from "../../engine/model/state-part.ts";
+import { isSameKey } from "../../engine/model/state.ts";
 import { orderStepsWithForms, shownProducts } from "../placed-orders.ts";
 import { type ReadOnlyLedger, asked } from "../read-only-ledger.ts";
 import { zonesIn, isWithin, type DatedOrder } from "./filters.ts";

@@ -1,7 +1,7 @@
 import { formatKey } from "../../crm/keys.ts";
 import type { Money, RecordKey } from "../../crm/model.ts";
 import { crmDate, localDates, type CrmDate } from "../../report/crm-date.ts";
-import { isSameKey } from "../../engine/model/state-part.ts";
+import { isSameKey } from "../../engine/model/state.ts";
 import { plus, type Exact } from "../../report/statement/cells.ts";
 import { sumCells } from "../../report/statement/orders.ts";
 import type { PartRow, Row, StatementRequest } from "../../report/statement/shape.ts";

@@ -1,6 +1,6 @@
 import { formatKey } from "../../crm/keys.ts";
 import type { RecordKey } from "../../crm/model.ts";
-import { isSameKey } from "../../engine/model/state-part.ts";
+import { isSameKey } from "../../engine/model/state.ts";
 import { crmDate } from "../../report/crm-date.ts";
 import { instantBeside } from "../../report/statement/period.ts";
 import type { StatementRequest } from "../../report/statement/shape.ts";

@@ -1,6 +1,14 @@
 import type { Sqlite } from "../database/database.ts";
-import { storedRoots, tileLeaves, tileLevel, type AuditRow } from "./audit-log.ts";
-import { Frontier, leftHalf, nodeHash, type SubtreeRoot } from "./merkle-log.ts";
+import {
+  storedRoots,
+  tileLeaves,
+  tileLevel,
+  type AuditRow,
+  Frontier,
+  leftHalf,
+  nodeHash,
+  type SubtreeRoot,
+} from "./audit-log.ts";
 import { unreadableRow } from "../database/damage.ts";
 import { schemaDifferences } from "../database/schema.ts";
 import type { AuditTileTable, AuditTreeTable } from "./tables.ts";

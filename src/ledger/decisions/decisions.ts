@@ -5,7 +5,7 @@ import { needsApproval } from "../../engine/model/registry.ts";
 import { isAsShown } from "../../engine/plan/gated.ts";
 import type { HeldFor } from "../../engine/plan/limits.ts";
 import type { PolicyName } from "../../engine/model/policy.ts";
-import type { Removes } from "../../engine/model/taking.ts";
+import type { Removes } from "../../engine/model/operation.ts";
 import type { LedgerContext } from "../context.ts";
 import type { WorkTables } from "../records/work.ts";
 import type { HoldRows, NewHold, StandingHold, Whose } from "./hold-rows.ts";

@@ -5,7 +5,7 @@ import type { RecordKey } from "../../crm/model.ts";
 import type { PolicyName } from "../../engine/model/policy.ts";
 import type { OperationName } from "../../engine/model/resource.ts";
 import type { RecordReference } from "../../engine/model/shape.ts";
-import type { Removes } from "../../engine/model/taking.ts";
+import type { Removes } from "../../engine/model/operation.ts";
 import type { AskedBefore } from "../../engine/plan/limits.ts";
 import type { AuditLog } from "../audit/audit-log.ts";
 import type { Sqlite } from "../database/database.ts";

@@ -1,4 +1,4 @@
-import type { HoldScope } from "../../engine/model/taking.ts";
+import type { HoldScope } from "../../engine/model/operation.ts";
 import type { PolicyName } from "../../engine/model/policy.ts";
 import type { OperationName } from "../../engine/model/resource.ts";
 import { table } from "../database/statements.ts";

@@ -1,5 +1,5 @@
 import type { RecordKey } from "../../crm/model.ts";
-import { isLimit, noWeight, sumOf, weightText, type HoldScope, type Weight } from "../../engine/model/taking.ts";
+import { isLimit, noWeight, sumOf, weightText, type HoldScope, type Weight } from "../../engine/model/operation.ts";
 import { stored } from "../database/damage.ts";
 import type { QuestionTable } from "./tables.ts";
 import { hashOf } from "../../base/canonical-json.ts";

@@ -3,8 +3,14 @@ import { z } from "zod";
 import { streams } from "../../crm/model.ts";
 import type { RecordReference } from "../../engine/model/shape.ts";
 import { isOperationName, typeIn } from "../../engine/model/registry.ts";
-import { type Operation, type Entry, type Stored, readOperation } from "../../engine/model/operation.ts";
-import { isTaking, noWeight } from "../../engine/model/taking.ts";
+import {
+  type Operation,
+  type Entry,
+  type Stored,
+  readOperation,
+  isTaking,
+  noWeight,
+} from "../../engine/model/operation.ts";
 import type { AttemptFacts } from "../../report/facts.ts";
 import { unreadableRow } from "../database/damage.ts";
 import { type AttemptTable, type OperationState, type OperationTable, operationStates } from "./tables.ts";

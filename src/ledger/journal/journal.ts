@@ -3,10 +3,9 @@ import { toInstant } from "../../base/clock.ts";
 import { Problem } from "../../base/errors.ts";
 import { formatKey } from "../../crm/keys.ts";
 import type { RecordKey } from "../../crm/model.ts";
-import type { Operation } from "../../engine/model/operation.ts";
+import type { Operation, TakenThing } from "../../engine/model/operation.ts";
 import type { RecordReference } from "../../engine/model/shape.ts";
 import type { OperationName } from "../../engine/model/resource.ts";
-import type { TakenThing } from "../../engine/model/taking.ts";
 import type { StateRows, ChangeTables } from "../state/registry.ts";
 import type { HoldRows, StandingHold, Whose } from "../decisions/hold-rows.ts";
 import { saidLinks } from "../state/said-links.ts";
@@ -16,9 +15,15 @@ import type { PerTransaction } from "../database/read-together.ts";
 import type { Sequence } from "../database/sequence.ts";
 import { prepared, sql } from "../database/statements.ts";
 import type { Row } from "../tables.ts";
-import type { Intent, Conclusion } from "./attempt-tables.ts";
+import {
+  type Intent,
+  type Conclusion,
+  JournalTables,
+  refusedYetShown,
+  type JournalRow,
+  type PlannedRow,
+} from "./journal-tables.ts";
 import { AppliedPlans, RunOperations, takenOf } from "./run-operations.ts";
-import { JournalTables, refusedYetShown, type JournalRow, type PlannedRow } from "./journal-tables.ts";
 import type { AttemptFacts } from "../../report/facts.ts";
 import type { OperationState } from "./tables.ts";
 import type { Pause } from "../pause.ts";

@@ -4,7 +4,7 @@ import { journalRow, operationColumns, type JournalRow, type OperationRow } from
 import { Problem } from "../../base/errors.ts";
 import type { OperationState } from "./tables.ts";
 import { isOperationName, removedBy } from "../../engine/model/registry.ts";
-import { noThings, type TakenThing } from "../../engine/model/taking.ts";
+import { noThings, type TakenThing } from "../../engine/model/operation.ts";
 
 export class RunOperations {
   readonly #statements;

@@ -2,11 +2,10 @@ import type { RecordKey, Stream } from "../../crm/model.ts";
 import type { LedgerContext } from "../context.ts";
 import type { AbsenceNow, AbsenceRule, Met } from "./absence.ts";
 import { type ExpectedForms, SeenForms } from "./seen-forms.ts";
-import type { KnownRecord, KnownRecords } from "./known-records.ts";
+import { type KnownRecord, type KnownRecords, keyOfRow, StagedRecords, type MappedRow } from "./staged-records.ts";
 import type { RecordTables } from "./record-tables.ts";
 import type { SkippedRecord, SkippedTables } from "./skipped.ts";
 import type { FinishedRead, ReadParts, SourceReadTables } from "./source-reads.ts";
-import { keyOfRow, StagedRecords, type MappedRow } from "./staged-records.ts";
 
 export interface ReadingTables {
   context: LedgerContext;

@@ -7,7 +7,7 @@ import { type OrderNow, RecordTables } from "./record-tables.ts";
 import { OpenTables, type OpenScope } from "./open-records.ts";
 import { QuarantineRetry, Remapping } from "./remapping.ts";
 import { RemovedSources } from "./removed-sources.ts";
-import { KnownRecords } from "./known-records.ts";
+import { KnownRecords } from "./staged-records.ts";
 import { Reading, type ReadingTables } from "./reading.ts";
 import { Checkpoints } from "./checkpoints.ts";
 import { SkippedTables } from "./skipped.ts";

@@ -1,9 +1,12 @@
-import type { JsonObject } from "../../base/canonical-json.ts";
-import type { DateZones, RecordKey } from "../../crm/model.ts";
+import type { DateZones, RecordKey, Stream } from "../../crm/model.ts";
 import { formatKey } from "../../crm/keys.ts";
 import { stored } from "../database/damage.ts";
 import { inTemporarySpace, temporaryDatabase, type TemporaryOptions } from "../database/temporary.ts";
-import { mayName } from "./known-records.ts";
+import { isJsonObject, parseJsonObject, type JsonObject } from "../../base/canonical-json.ts";
+import { namedIn, nameKey } from "../../crm/name-keys.ts";
+import type { Sqlite } from "../database/database.ts";
+import { column, prepared, sql } from "../database/statements.ts";
+import type { Row } from "../tables.ts";
 
 /** A record to take up. `rawHash` covers the raw form and the mapping. */
 export interface IngestedRecord {
@@ -103,4 +106,120 @@ export class StagedRecords {
   close(): void {
     this.#database.close();
   }
+}
+
+/** A record of the ledger with its private values. Erased values and secrets are markers: see `isWithheld`. */
+export interface KnownRecord {
+  key: RecordKey;
+  customer: RecordKey;
+  source: string;
+  state: Row<"record", "state">["state"];
+  rawHash: string;
+  lastRead: number;
+  record: JsonObject;
+}
+
+interface KnownRow extends Row<
+  "record",
+  "namespace" | "id" | "source" | "state" | "customer_namespace" | "customer_id"
+> {
+  rawHash: string;
+  lastRead: number;
+  body: string;
+  values: string | null;
+}
+
+const columns =
+  'r.namespace, r.id, r.customer_namespace, r.customer_id, r.source, r.state, r.raw_hash as rawHash, r.last_read as lastRead, v.body, p.body as "values"';
+const joined = `cross join record_version v on v.stream = r.stream and v.namespace = r.namespace and v.id = r.id
+    and v.version = r.version
+  left join private_value p on p.ref = r.stream || '/' || r.namespace || '/' || r.id and p.version = r.version`;
+
+/** SQL: whether a row may contain this line. A mapping may join several values to an id, so one part is enough. */
+export function mayName(row: string, line: string): string {
+  return `iif(json_valid(${row}), exists (select 1 from json_tree(${row}) e where e.type in ('text', 'integer')
+    and (e.value = ${line} or length(e.value) > 1 and instr(${line}, e.value) > 0)), instr(${row}, ${line}) > 0)`;
+}
+
+export function isWithheld(value: unknown): boolean {
+  return typeof value === "object" && value !== null && "commitment" in value;
+}
+
+export class KnownRecords {
+  readonly #statements;
+
+  constructor(database: Sqlite) {
+    this.#statements = prepared(database, {
+      ofKeys: sql<[string, string], KnownRow>`select ${columns} from json_each(?) key
+        cross join record r on r.stream = ? and r.namespace = key.value ->> 'namespace'
+          and r.id = key.value ->> 'id'
+        ${joined}`,
+      any: sql<[string, number], { id: string }>`
+        select id from record where stream = ? and last_read < ? and state <> 'absent' limit 1`,
+      decided: column<[string, string, string], string>`
+        select raw_hash from quarantine where source = +? and stream = +? and state = 'retry' and state <> 'resolved'
+          and raw_hash in (select value from json_each(?))`,
+      missed: sql<[string, string, string], RecordKey>`select r.namespace, r.id from json_each(?) key
+        cross join record r on r.stream = ? and r.namespace = key.value ->> 'namespace' and r.id = key.value ->> 'id'
+        where r.source = ? and r.missed > 0 and r.state <> 'absent'`,
+      ofCustomers: sql<[string, string], KnownRow>`select ${columns} from json_each(?) key
+        cross join record r indexed by record_by_customer on r.customer_namespace = key.value ->> 'namespace'
+          and r.customer_id = key.value ->> 'id' and r.stream = ?
+        ${joined} where r.state <> 'absent'`,
+      unusableRow: sql<[{ source: string; stream: Stream; text: string; since: number }], { place: string }>`
+        select q.place from quarantine q left join private_value p on p.ref = q.raw_ref
+          where q.source = +@source and q.stream = +@stream and q.state <> 'resolved' and q.last_read >= @since
+            and (coalesce(p.body, '') = '' or ${mayName("p.body", "@text")}) limit 1`,
+      named: sql<[string, string], KnownRow>`with found (stream, key, version) as (
+          select substr(n.ref, 1, instr(n.ref, '/') - 1), substr(n.ref, instr(n.ref, '/') + 1), n.version
+            from json_each(?) name
+            cross join private_value n indexed by private_value_by_name on n.name_key = name.value)
+        select ${columns} from found
+        cross join record r on r.stream = ? and r.stream = found.stream
+          and r.namespace = substr(found.key, 1, instr(found.key, '/') - 1)
+          and r.id = substr(found.key, instr(found.key, '/') + 1) and r.version = found.version
+        ${joined} where r.state <> 'absent'`,
+    });
+  }
+
+  of(stream: Stream, keys: readonly RecordKey[]): KnownRecord[] {
+    return this.#statements.ofKeys.all(JSON.stringify(keys), stream).map(known);
+  }
+
+  /** Whether any source sent a record of the stream before the read `first`. */
+  hasAny(stream: Stream, first: number): boolean {
+    return this.#statements.any.get(stream, first) !== undefined;
+  }
+
+  decided(source: string, stream: Stream, hashes: readonly string[]): Set<string> {
+    return new Set(this.#statements.decided.all(source, stream, JSON.stringify(hashes)));
+  }
+
+  missedOf(source: string, stream: Stream, keys: readonly RecordKey[]): RecordKey[] {
+    return this.#statements.missed.all(JSON.stringify(keys), stream, source);
+  }
+
+  ordersOf(customers: readonly RecordKey[]): KnownRecord[] {
+    return this.#statements.ofCustomers.all(JSON.stringify(customers), "orders").map(known);
+  }
+
+  /** The place of a quarantined row since the read `since` that may contain this text, or whose form is gone. */
+  unusableRow(source: string, stream: Stream, text: string, since: number): string | undefined {
+    return this.#statements.unusableRow.get({ source, stream, text, since })?.place;
+  }
+
+  /** Customers or staff with these names, ignoring case and spaces. */
+  named(stream: Stream, names: readonly string[]): KnownRecord[] {
+    const keys = new Set(names.flatMap((name) => namedIn[stream].map((named) => nameKey(named, name))));
+    return this.#statements.named.all(JSON.stringify([...keys]), stream).map(known);
+  }
+}
+
+function known({ namespace, id, customer_namespace, customer_id, body, values, ...row }: KnownRow): KnownRecord {
+  const record = parseJsonObject(body);
+  const own = values === null ? {} : parseJsonObject(values);
+  for (const [field, value] of Object.entries(record))
+    if (isJsonObject(value) && isWithheld(value) && own[field] !== undefined) record[field] = own[field];
+  const customer = { namespace: customer_namespace, id: customer_id };
+  return { ...row, key: { namespace, id }, customer, record };
 }

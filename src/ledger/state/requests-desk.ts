@@ -16,8 +16,7 @@ import type { ChangeTables, StateRows } from "./registry.ts";
 import { explainCommand } from "../../report/text.ts";
 import { exitCodes, Problem } from "../../base/errors.ts";
 import type { Operation } from "../../engine/model/operation.ts";
-import type { RequestChange } from "../../engine/model/state-parts.ts";
-import { isSameKey } from "../../engine/model/state-part.ts";
+import { type RequestChange, isSameKey } from "../../engine/model/state.ts";
 
 interface Whose {
   by: string;

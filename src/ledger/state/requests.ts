@@ -12,7 +12,7 @@ import {
   type ManualRequest,
   type RequestOf,
 } from "../../engine/model/requests.ts";
-import type { KnownRequests } from "../../engine/model/state-parts.ts";
+import type { KnownRequests } from "../../engine/model/state.ts";
 import { unreadableRow } from "../database/damage.ts";
 import type { Sqlite } from "../database/database.ts";
 import { prepared, sql, table } from "../database/statements.ts";

@@ -2,7 +2,7 @@ import { sql } from "kysely";
 import { formatKey } from "../../crm/keys.ts";
 import type { RecordKey } from "../../crm/model.ts";
 import type { Resource } from "../../engine/model/resource.ts";
-import { compareBytes } from "../../engine/model/state-part.ts";
+import { compareBytes } from "../../engine/model/state.ts";
 import { mostObservations, type ExplainFacts } from "../../report/explain.ts";
 import { recordName } from "../../report/text.ts";
 import type { AssignmentTable } from "./state.ts";

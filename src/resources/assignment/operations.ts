@@ -14,7 +14,7 @@ import { memberDesk, some, withinEnterprise, isAssetUnit, references } from "../
 import { adds, assetsText, named, peopleOf, removes, fieldLines } from "../../engine/model/operation-line.ts";
 import type { ShapesOf } from "../../engine/model/shape.ts";
 import type { StateChange } from "../../engine/model/state.ts";
-import type { WriteCall } from "../../platform/call.ts";
+import type { WriteCall } from "../../platform/services.ts";
 import type { Platform } from "../../platform/platform.ts";
 import type { Snapshot } from "../../platform/snapshot.ts";
 

@@ -2,12 +2,17 @@ import { formatKey } from "../../crm/keys.ts";
 import type { RecordKey } from "../../crm/model.ts";
 import type { Earlier, ResourcePlan } from "../../engine/model/resource.ts";
 import { freedBy } from "../../engine/model/registry.ts";
-import type { DraftOperation } from "../../engine/model/operation.ts";
+import { type DraftOperation, noWeight, type Weight } from "../../engine/model/operation.ts";
 import { staffReference } from "../../engine/model/references.ts";
 import type { Need } from "../../engine/model/shape.ts";
-import { noWeight, type Weight } from "../../engine/model/taking.ts";
-import { type Block, quarantineBlock } from "../../engine/plan/records.ts";
-import { holdersNotRead, holdersOf, saysLent, type Holders } from "../../engine/plan/needs-of-operations.ts";
+import {
+  type Block,
+  quarantineBlock,
+  holdersNotRead,
+  holdersOf,
+  saysLent,
+  type Holders,
+} from "../../engine/plan/records.ts";
 import type { CustomerInput, PlanOptions, Prepared } from "../../engine/plan/input.ts";
 import { counted } from "../../report/text.ts";
 import { allocate, type Allocation, type ClaimedAsset } from "./claims.ts";

@@ -2,8 +2,7 @@ import { sqlOf } from "../../ledger/database/statements.ts";
 import type { Sqlite } from "../../ledger/database/database.ts";
 import type { RecordKey } from "../../crm/model.ts";
 import type { StateRows, StateStore } from "../../engine/model/resource.ts";
-import type { Known } from "../../engine/model/state.ts";
-import { together, compareBytes, isSameKey } from "../../engine/model/state-part.ts";
+import { type Known, together, compareBytes, isSameKey } from "../../engine/model/state.ts";
 
 export interface Assignment {
   assetNumber: string;

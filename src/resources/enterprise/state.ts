@@ -1,13 +1,13 @@
 import { toJson } from "../../base/canonical-json.ts";
 import type { StateRows, StateStore, Writes } from "../../engine/model/resource.ts";
-import type { Known } from "../../engine/model/state.ts";
 import {
+  type Known,
   type EnterpriseFacts,
   type LinkedEnterprise,
   oneByOne,
   compareBytes,
   isSameKey,
-} from "../../engine/model/state-part.ts";
+} from "../../engine/model/state.ts";
 import type { Sqlite } from "../../ledger/database/database.ts";
 import { ReadingRows } from "./state/readings.ts";
 import { LinkRows, linkParts } from "./state/link.ts";

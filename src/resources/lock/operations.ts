@@ -10,7 +10,8 @@ import { orderDesk, some } from "../../engine/model/references.ts";
 import { changes as changed, numbered } from "../../engine/model/operation-line.ts";
 import type { Draft, ShapesOf } from "../../engine/model/shape.ts";
 import type { StateChange } from "../../engine/model/state.ts";
-import type { WriteCall, WriteOutcome } from "../../platform/call.ts";
+import type { WriteCall } from "../../platform/services.ts";
+import type { WriteOutcome } from "../../http/call.ts";
 import type { Platform } from "../../platform/platform.ts";
 import type { LockRequestShapes } from "./request.ts";
 

@@ -7,11 +7,11 @@ import type { DraftOperation } from "../../engine/model/operation.ts";
 import type { Need } from "../../engine/model/shape.ts";
 import type { PolicyName } from "../../engine/model/policy.ts";
 import { amendmentReference } from "../../engine/model/references.ts";
-import type { Known, StateChange } from "../../engine/model/state.ts";
+import { type Known, type StateChange, passwordsWiped } from "../../engine/model/state.ts";
 import { type PlacedOrder, agreed } from "./state/changes.ts";
 import { differenceOf, isEmpty, wantedOf, type EndedPart, type OrderDifference } from "./difference.ts";
 import { heldNumbers, namedNumbers } from "./units-that-stay.ts";
-import { waitsForNeeds } from "../../engine/plan/needs-of-operations.ts";
+import { waitsForNeeds } from "../../engine/plan/records.ts";
 import { consider } from "../../engine/plan/rejections.ts";
 import {
   boughtText,
@@ -24,7 +24,6 @@ import {
   type PurchaseMaker,
 } from "./purchase-parts.ts";
 import { endingsOf, removedWithoutCall, wholeUnit, type EndingPolicy } from "./removal-parts.ts";
-import { passwordsWiped } from "../../engine/model/state-parts.ts";
 
 interface Placed {
   order: OrderWithTree;

@@ -5,7 +5,7 @@ import type { DesiredCustomer } from "../../engine/model/desired.ts";
 import type { DeletedProduct, DeleteRecord, Going } from "./deletion.ts";
 import type { Policies } from "../../engine/model/policy.ts";
 import { amendmentReference } from "../../engine/model/references.ts";
-import type { Weight } from "../../engine/model/taking.ts";
+import type { Weight } from "../../engine/model/operation.ts";
 import type { Block } from "../../engine/plan/records.ts";
 import { grouped } from "../../base/lists.ts";
 import { heldNumbers } from "./units-that-stay.ts";

@@ -15,7 +15,7 @@ import {
 import type { Commitment, FixedNumber } from "../../engine/model/references.ts";
 import type { BoughtItem, RemovedItem } from "./payload.ts";
 import type { LicenceOrder, OrderPriced, OrderRemoved, OrderStep, PricedItem, PlacedOrder } from "./state/changes.ts";
-import { compareBytes, isSameKey } from "../../engine/model/state-part.ts";
+import { compareBytes, isSameKey } from "../../engine/model/state.ts";
 
 export interface StandingParts {
   forms: ReadonlyMap<number, KeptOrder>;

@@ -1,8 +1,13 @@
 import { formatKey } from "../../crm/keys.ts";
 import type { RecordKey } from "../../crm/model.ts";
 import type { Earlier, ResourcePlan } from "../../engine/model/resource.ts";
-import { type BlockedRecord, type Block, missingRecord } from "../../engine/plan/records.ts";
-import { goingWithout, waitsForNeeds } from "../../engine/plan/needs-of-operations.ts";
+import {
+  type BlockedRecord,
+  type Block,
+  missingRecord,
+  goingWithout,
+  waitsForNeeds,
+} from "../../engine/plan/records.ts";
 import {
   type PlanOptions,
   type Prepared,
@@ -37,8 +42,7 @@ import {
 } from "./records.ts";
 import { withRenewals, type RenewalsGiven, type Renewing } from "./renewals.ts";
 import { instancesFault } from "../../engine/plan/validate.ts";
-import { isSameKey } from "../../engine/model/state-part.ts";
-import { passwordsWiped } from "../../engine/model/state-parts.ts";
+import { isSameKey, passwordsWiped } from "../../engine/model/state.ts";
 
 const nothingRemoved: RemovalStage = { meant: [], blocks: [], changes: [], endingNumbers: new Set() };
 

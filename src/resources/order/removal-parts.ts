@@ -1,10 +1,9 @@
 import type { ProductInstance } from "../../contract/asset-contents.ts";
 import type { AssumptionSettings } from "../../contract/assumption-settings.ts";
-import type { DraftOperation } from "../../engine/model/operation.ts";
+import { type DraftOperation, noWeight, type Weight } from "../../engine/model/operation.ts";
 import type { Observed, Prepared } from "../../engine/plan/input.ts";
 import type { Need } from "../../engine/model/shape.ts";
 import type { StateChange } from "../../engine/model/state.ts";
-import { noWeight, type Weight } from "../../engine/model/taking.ts";
 import type { AssetReading } from "../../platform/snapshot.ts";
 import type { EndedPart, Replacing } from "./difference.ts";
 import { type OrderStanding, type StandingProduct, type StandingUnit, isShared } from "./model.ts";

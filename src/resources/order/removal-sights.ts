@@ -3,12 +3,11 @@ import { formatKey } from "../../crm/keys.ts";
 import { absentName, isShared, uriOf, type StandingProduct, type StandingUnit } from "./model.ts";
 import type { RemovedItem } from "./payload.ts";
 import type { AssetReading, ObservedAsset, ObservedLoan } from "../../platform/snapshot.ts";
-import type { Block } from "../../engine/plan/records.ts";
+import { type Block, saysLent } from "../../engine/plan/records.ts";
 import type { Observed } from "../../engine/plan/input.ts";
 import type { EndedPart, Replacing } from "./difference.ts";
 import { isRowOf, type Limits } from "./terms.ts";
 import { removedFrom, wholeUnit, type Endings, type RemovalPart, type RemovalsGiven } from "./removal-parts.ts";
-import { saysLent } from "../../engine/plan/needs-of-operations.ts";
 import type { ProductInstance } from "../../contract/asset-contents.ts";
 
 export interface Gone {

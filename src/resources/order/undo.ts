@@ -19,7 +19,7 @@ import { formatKey } from "../../crm/keys.ts";
 import type { RecordKey } from "../../crm/model.ts";
 import type { CustomerInput } from "../../engine/plan/input.ts";
 import { typeOf } from "../../engine/model/registry.ts";
-import { isSameKey } from "../../engine/model/state-part.ts";
+import { isSameKey } from "../../engine/model/state.ts";
 import { counted } from "../../report/text.ts";
 import { buy } from "./amendments.ts";
 import type { EndedPart } from "./difference.ts";

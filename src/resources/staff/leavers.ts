@@ -3,15 +3,13 @@ import { acts, type Policies, type PolicyName } from "../../engine/model/policy.
 import type { AssumptionSettings } from "../../contract/assumption-settings.ts";
 import { formatKey } from "../../crm/keys.ts";
 import type { RecordKey } from "../../crm/model.ts";
-import type { DraftOperation } from "../../engine/model/operation.ts";
+import { type DraftOperation, noWeight } from "../../engine/model/operation.ts";
 import { markerKey } from "../../engine/model/references.ts";
 import { freedBy } from "../../engine/model/registry.ts";
 import type { Need } from "../../engine/model/shape.ts";
 import type { StateChange } from "../../engine/model/state.ts";
-import { noWeight } from "../../engine/model/taking.ts";
 import type { ObservedMember } from "../../platform/snapshot.ts";
-import { type Block, type BlockedRecord, quarantineBlock } from "../../engine/plan/records.ts";
-import { holdersNotRead } from "../../engine/plan/needs-of-operations.ts";
+import { type Block, type BlockedRecord, quarantineBlock, holdersNotRead } from "../../engine/plan/records.ts";
 import { consider } from "../../engine/plan/rejections.ts";
 import { isAccountOf } from "./profile.ts";
 import type { StaffLink } from "./state.ts";

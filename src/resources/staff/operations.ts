@@ -26,7 +26,7 @@ import {
 } from "../../engine/model/references.ts";
 import { changes, named, peopleOf, removes } from "../../engine/model/operation-line.ts";
 import type { ShapesOf } from "../../engine/model/shape.ts";
-import { everyVersion } from "../../engine/model/state-parts.ts";
+import { everyVersion } from "../../engine/model/state.ts";
 import type { Snapshot } from "../../platform/snapshot.ts";
 import { addStaff, type AddShapes } from "./add-staff.ts";
 import { commitments, shownOtherwise } from "./profile.ts";

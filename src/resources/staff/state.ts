@@ -3,7 +3,7 @@ import type { RecordKey } from "../../crm/model.ts";
 import type { DesiredStaff } from "../../engine/model/desired.ts";
 import { markerKey, type PrivateMarker } from "../../engine/model/references.ts";
 import type { Gathered, StateRows, StateStore } from "../../engine/model/resource.ts";
-import { together, inKeyOrder, isSameKey } from "../../engine/model/state-part.ts";
+import { together, inKeyOrder, isSameKey } from "../../engine/model/state.ts";
 import type { LoadedCustomer } from "../../engine/plan/input.ts";
 import type { Sqlite } from "../../ledger/database/database.ts";
 import { sqlOf } from "../../ledger/database/statements.ts";

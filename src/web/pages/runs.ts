@@ -15,7 +15,7 @@ import { placeIn } from "../parts/forms.ts";
 import { balanceTables, more, operationsTable, readsTable, runsTable, terms, verdictText } from "../parts/tables.ts";
 import type { Progress } from "../../operate/application.ts";
 import type { Inquiry } from "../../inquiry/inquiry.ts";
-import { grouped } from "../../engine/model/taking.ts";
+import { grouped } from "../../engine/model/operation.ts";
 import { streams } from "../../crm/model.ts";
 
 const runsOfPage = 30;

@@ -2,7 +2,7 @@ import { whenOf, moment, shown, type When } from "../shown.ts";
 import { html } from "hono/html";
 import { pagePath } from "../../report/page-links.ts";
 import type { FireTimes } from "../../operate/dashboard.ts";
-import { grouped } from "../../engine/model/taking.ts";
+import { grouped } from "../../engine/model/operation.ts";
 import type { RunFacts } from "../../report/facts.ts";
 import { balanceFigures, runVerdict, signs } from "../../report/runs.ts";
 import type { StatusFacts } from "../../report/status.ts";

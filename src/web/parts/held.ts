@@ -1,7 +1,7 @@
 import { type When, moment, shown } from "../shown.ts";
 import { html } from "hono/html";
 import type { Inquiry } from "../../inquiry/inquiry.ts";
-import { grouped, weightText } from "../../engine/model/taking.ts";
+import { grouped, weightText } from "../../engine/model/operation.ts";
 import type { HoldFacts } from "../../report/facts.ts";
 import { nextForHold } from "../../report/next-steps.ts";
 import { pagePath } from "../../report/page-links.ts";

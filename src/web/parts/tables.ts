@@ -6,7 +6,7 @@ import { pagePath, recordPath } from "../../report/page-links.ts";
 import { shown, moment, type When } from "../shown.ts";
 import type { RecordFacts } from "../../report/explain.ts";
 import type { Inquiry } from "../../inquiry/inquiry.ts";
-import { grouped } from "../../engine/model/taking.ts";
+import { grouped } from "../../engine/model/operation.ts";
 import type { ReadFacts, RunFacts } from "../../report/facts.ts";
 import {
   balanceFigures,

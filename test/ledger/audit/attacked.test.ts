@@ -1,9 +1,8 @@
 import { describe, expect, it, onTestFinished } from "vitest";
 import { auditProof } from "../../../src/inquiry/audit.ts";
 import { ReadOnlyLedger } from "../../../src/inquiry/read-only-ledger.ts";
-import { auditHash, storedRoots, type AuditRow } from "../../../src/ledger/audit/audit-log.ts";
+import { auditHash, storedRoots, type AuditRow, Frontier } from "../../../src/ledger/audit/audit-log.ts";
 import { keptOf, treeEndingWith, RecordTree } from "../../../src/ledger/audit/kept-tree.ts";
-import { Frontier } from "../../../src/ledger/audit/merkle-log.ts";
 import { verifyRecord } from "../../../src/ledger/audit/verify-log.ts";
 import { openReadOnly } from "../../../src/ledger/database/database.ts";
 import { changeFile, openLedger, sqlite } from "../../support/world/start.ts";

@@ -7,9 +7,16 @@ import { systemRandomness } from "../../../src/base/ids.ts";
 import { auditExport } from "../../../src/inquiry/audit.ts";
 import { ReadOnlyLedger } from "../../../src/inquiry/read-only-ledger.ts";
 import { openReadOnly } from "../../../src/ledger/database/database.ts";
-import { AuditLog, auditHash, auditText, exportedEntry } from "../../../src/ledger/audit/audit-log.ts";
+import {
+  AuditLog,
+  auditHash,
+  auditText,
+  exportedEntry,
+  consistencyPath,
+  Frontier,
+  inclusionPath,
+} from "../../../src/ledger/audit/audit-log.ts";
 import { readNotes, signedNote, verifierKey } from "../../../src/ledger/audit/checkpoint.ts";
-import { consistencyPath, Frontier, inclusionPath } from "../../../src/ledger/audit/merkle-log.ts";
 import { RecordTree } from "../../../src/ledger/audit/kept-tree.ts";
 import { auditPages, byPython, hasPython, verifierAlone } from "../../support/audit-record.ts";
 import { folder, openLedger, sqlite } from "../../support/world/start.ts";

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { whatIsAsked } from "../../../src/ledger/decisions/what-is-asked.ts";
-import { noWeight } from "../../../src/engine/model/taking.ts";
+import { noWeight } from "../../../src/engine/model/operation.ts";
 
 const weight = JSON.stringify({ ...noWeight, seats: 2, lastAsset: 9 });
 const row = {

@@ -21,7 +21,7 @@ import type { Operation } from "../../../src/engine/model/operation.ts";
 import type { OperationName } from "../../../src/engine/model/resource.ts";
 import { planCustomer } from "../../../src/engine/plan/plan.ts";
 import { createPlatform, type Platform } from "../../../src/platform/platform.ts";
-import type { WriteCall } from "../../../src/platform/call.ts";
+import type { WriteCall } from "../../../src/platform/services.ts";
 import { memberCenterSettingsSchema, orderServiceSettingsSchema } from "../../../src/platform/service-settings.ts";
 import type { Sandbox } from "../../../src/sandbox/sandbox.ts";
 import { answersWith, customerRecord, key, readRecord } from "./records.ts";

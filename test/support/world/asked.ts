@@ -1,8 +1,7 @@
 import type { NewQuestion } from "../../../src/ledger/decisions/decisions.ts";
 import type { Ledger } from "../../../src/ledger/ledger.ts";
-import { operation, type Operation } from "../../../src/engine/model/operation.ts";
+import { operation, type Operation, removesOf } from "../../../src/engine/model/operation.ts";
 import { freedBy, removedBy } from "../../../src/engine/model/registry.ts";
-import { removesOf } from "../../../src/engine/model/taking.ts";
 import { key } from "./records.ts";
 
 /** A person is asked of a customer about these operations, or about one that is about the customer alone. */

@@ -1,6 +1,6 @@
 import type { Writes } from "../../../engine/model/resource.ts";
 import type { RecordKey } from "../../../crm/model.ts";
-import { oneByOne, isSameKey, type ChangeContext } from "../../../engine/model/state-part.ts";
+import { oneByOne, isSameKey, type ChangeContext } from "../../../engine/model/state.ts";
 import type { Sqlite } from "../../../ledger/database/database.ts";
 import { sqlOf } from "../../../ledger/database/statements.ts";
 import type { KnownFacts } from "../state.ts";

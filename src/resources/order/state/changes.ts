@@ -1,8 +1,16 @@
 import { formatKey } from "../../../crm/keys.ts";
 import type { Money, RecordKey } from "../../../crm/model.ts";
 import { withNumbers, type FixedNumber } from "../../../engine/model/references.ts";
-import { inKeyOrder, isSameKey, notOfCustomers, oneByOne, together } from "../../../engine/model/state-part.ts";
-import { goneWishes, withoutGone, type KnownRequests } from "../../../engine/model/state-parts.ts";
+import {
+  inKeyOrder,
+  isSameKey,
+  notOfCustomers,
+  oneByOne,
+  together,
+  goneWishes,
+  withoutGone,
+  type KnownRequests,
+} from "../../../engine/model/state.ts";
 import type { BoughtItem, RemovedItem } from "../payload.ts";
 
 type OrderChanges = { [One in OrderChange as One["type"]]: One };

@@ -17,8 +17,7 @@ import {
 } from "../../../engine/model/desired.ts";
 import type { CustomerInput, LoadedCustomer } from "../../../engine/plan/input.ts";
 import type { Gathered } from "../../../engine/model/resource.ts";
-import type { Known } from "../../../engine/model/state.ts";
-import { isSameKey } from "../../../engine/model/state-part.ts";
+import { type Known, isSameKey } from "../../../engine/model/state.ts";
 import { desired, type DesiredRows } from "../../../ledger/state/desired.ts";
 import type { LedgerRows } from "../../../ledger/state/registry.ts";
 import type { AssetNumberRows } from "./asset-number-rows.ts";
