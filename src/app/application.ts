@@ -17,7 +17,7 @@ import type { Environment, ConfigHeader } from "../config/load.ts";
 import type { Secrets } from "../config/secrets.ts";
 import type { RunDependencies } from "../engine/run/request.ts";
 import type { Inquiry } from "../inquiry/inquiry.ts";
-import { removeAbandoned } from "../ledger/database/held-folder.ts";
+import { removeAbandoned } from "../ledger/database/lock.ts";
 import { Ledger } from "../ledger/ledger.ts";
 import { createStaging } from "../ledger/records/staging.ts";
 import {

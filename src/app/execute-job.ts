@@ -11,7 +11,7 @@ import { TrustedClock } from "../engine/run/trusted-clock.ts";
 import { findingCount, runVerify, type VerifySummary } from "../engine/run/verify-run.ts";
 import { guards, type Acceptance } from "../ingest/belief/guards.ts";
 import type { Ledger } from "../ledger/ledger.ts";
-import type { RunState } from "../ledger/runs/tables.ts";
+import type { RunState } from "../ledger/runs/run-tables.ts";
 import { tellPeople } from "../operate/alerts.ts";
 import { underRunLock, type Application } from "../operate/application.ts";
 import type { BoundJob } from "../operate/job.ts";

@@ -7,7 +7,7 @@ import { UnfitFile } from "../base/regular-file.ts";
 import type { HeadPlace } from "../engine/run/run-settings.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import type { Application } from "../operate/application.ts";
-import { postJson } from "../operate/webhook.ts";
+import { postJson } from "../operate/notify/channels.ts";
 import { newestHead, ownVerifier, signedHead } from "./audit-record.ts";
 
 /** A failing place does not stop the others: the failure is recorded, people get an alert, and the next run retries. */

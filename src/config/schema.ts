@@ -1,7 +1,7 @@
 import { z } from "zod";
 import type { Json } from "../base/canonical-json.ts";
 import { isLoopbackHost } from "../base/loopback.ts";
-import { policySettingsSchema } from "../engine/model/policy.ts";
+import { policySettingsSchema } from "../engine/model/policy-settings.ts";
 import {
   bookSettingsSchema,
   headPlaceSchema,

@@ -13,7 +13,7 @@ import type { Expected } from "./carry-out.ts";
 import { counts, moveStopped, orderMoving } from "./plan/owner.ts";
 import type { CustomerInput } from "./plan/input.ts";
 import type { RefusedPerson } from "./model/operation-type.ts";
-import type { RecordReference } from "./model/shape.ts";
+import type { RecordReference } from "./model/resource.ts";
 import { refusedPersonReason } from "./refusal.ts";
 
 export interface CustomerAttempt {

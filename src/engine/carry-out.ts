@@ -20,7 +20,7 @@ import { needsOf } from "./plan/records.ts";
 import type { CustomerPlan } from "./plan/plan.ts";
 import { toInstant } from "../base/clock.ts";
 import { journalEntry, type JournalRow } from "../ledger/journal/journal-tables.ts";
-import type { RecordReference } from "./model/shape.ts";
+import type { RecordReference } from "./model/resource.ts";
 import { type EngineDependencies, CustomerState } from "./customer.ts";
 import type { Snapshots } from "../platform/snapshot.ts";
 import { evidenceWith, isShown } from "./evidence.ts";

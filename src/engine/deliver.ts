@@ -23,7 +23,7 @@ import { timeToLeave } from "./settle-time.ts";
 import { type Json, type JsonObject, sha256 } from "../base/canonical-json.ts";
 import { wireText } from "../contract/answer-json.ts";
 import type { Prepared } from "./model/operation-type.ts";
-import type { Shapes } from "./model/shape.ts";
+import type { Shapes } from "./model/resource.ts";
 import { madePasswords, type MadePasswords } from "./passwords.ts";
 import type { SealedValues } from "../ledger/private/private-values.ts";
 import type { AssumptionSettings } from "../contract/assumption-settings.ts";

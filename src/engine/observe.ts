@@ -21,7 +21,7 @@ import {
 import type { Known } from "./model/state.ts";
 import type { Operation } from "./model/operation.ts";
 import { freedBy, typeOf } from "./model/registry.ts";
-import { deletesAccounts } from "./model/policy.ts";
+import { deletesAccounts } from "./model/policy-settings.ts";
 
 type Link = NonNullable<Known["link"]>;
 

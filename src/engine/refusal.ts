@@ -5,7 +5,7 @@ import type { Operation } from "./model/operation.ts";
 import { refusedParts, settingsFingerprint } from "./plan/rejections.ts";
 import type { RefusedPerson } from "./model/operation-type.ts";
 import { typeOf } from "./model/registry.ts";
-import type { RecordReference } from "./model/shape.ts";
+import type { RecordReference } from "./model/resource.ts";
 import type { EngineDependencies } from "./customer.ts";
 
 export interface Refused {

@@ -5,8 +5,7 @@ import type { Stream } from "../crm/model.ts";
 import type { AbsenceRule } from "../ledger/records/absence.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import type { Reading } from "../ledger/records/reading.ts";
-import type { SkippedRecord } from "../ledger/records/skipped.ts";
-import type { EarlierRead } from "../ledger/records/source-reads.ts";
+import type { SkippedRecord, EarlierRead } from "../ledger/records/source-reads.ts";
 import type { MappedRow, StagedRecords } from "../ledger/records/staged-records.ts";
 import { notAsMarked } from "../source/problems.ts";
 import type { ReadOutcome, SourceItem } from "../source/reader.ts";
@@ -24,8 +23,7 @@ import {
 import { asJudged, isSuspect, ReadJudge, type ReadLimit } from "./belief/judge.ts";
 import { detailShrinkage, lostRows, tableCounts } from "./belief/rows.ts";
 import { hashOfItem, mapItem } from "./map-row.ts";
-import { ReadPart } from "./read-parts.ts";
-import type { Asked } from "./read-question.ts";
+import { ReadPart, type Asked } from "./read-parts.ts";
 import { emptyTally, type StreamTally } from "./tally.ts";
 
 export interface BeliefLimits {

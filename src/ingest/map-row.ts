@@ -3,7 +3,7 @@ import type { AssumptionSettings } from "../contract/assumption-settings.ts";
 import { customerKeyOf } from "../crm/keys.ts";
 import type { RecordKey, Stream } from "../crm/model.ts";
 import type { MappedRow } from "../ledger/records/staged-records.ts";
-import type { SkippedRecord } from "../ledger/records/skipped.ts";
+import type { SkippedRecord } from "../ledger/records/source-reads.ts";
 import { validate } from "../engine/plan/validate.ts";
 import type { Rejection } from "../source/mapping/compile.ts";
 import { blankSecrets } from "../source/mapping/path.ts";

@@ -6,7 +6,7 @@ import type { AssumptionSettings } from "../contract/assumption-settings.ts";
 import type { Logger } from "../base/logger.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import type { ConfiguredStream, SourceReadRow } from "../ledger/records/source-reads.ts";
-import type { Policies } from "../engine/model/policy.ts";
+import type { Policies } from "../engine/model/policy-settings.ts";
 import type { AbsenceRule } from "../ledger/records/absence.ts";
 import type { Block } from "../engine/plan/records.ts";
 import { rulesOf } from "../engine/plan/plan.ts";
@@ -14,7 +14,7 @@ import type { Source } from "../source/source.ts";
 import { acceptsTrials, type Acceptance } from "./belief/guards.ts";
 import { ingestStream, type BeliefLimits } from "./ingest.ts";
 import { logTally, type StreamTally } from "./tally.ts";
-import { askedOf } from "./read-question.ts";
+import { askedOf } from "./read-parts.ts";
 import { remapMissing } from "./retry.ts";
 
 interface ReadingDependencies {

@@ -3,7 +3,7 @@ import { isJsonObject, type JsonObject, type Json } from "../base/canonical-json
 import { type RecordKey, type Stream, privateFields } from "../crm/model.ts";
 import { stored, storedOrNull } from "../ledger/database/damage.ts";
 import { assetUnitOf } from "../engine/model/references.ts";
-import type { RecordReference } from "../engine/model/shape.ts";
+import type { RecordReference } from "../engine/model/resource.ts";
 import type { ReadOnlyLedger } from "./read-only-ledger.ts";
 import { formatKey } from "../crm/keys.ts";
 

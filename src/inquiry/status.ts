@@ -4,7 +4,7 @@ import { refusalOf } from "../ledger/database/newest.ts";
 import { sql } from "kysely";
 import { isJsonObject, type Json } from "../base/canonical-json.ts";
 import { stored } from "../ledger/database/damage.ts";
-import { bytesLeft } from "../ledger/private/tables.ts";
+import { bytesLeft } from "../ledger/private/private-tables.ts";
 import { openRecords } from "../ledger/records/open-records.ts";
 import type { OperationState } from "../ledger/journal/tables.ts";
 import { lastRunIds, runFromRow } from "../ledger/runs/run-tables.ts";

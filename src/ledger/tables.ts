@@ -5,9 +5,9 @@ import { handedIn } from "../engine/model/registry.ts";
 import type { ResourceTables } from "../engine/model/resource.ts";
 import { table, type Full, type RowsOf } from "./database/statements.ts";
 import { journalTables } from "./journal/tables.ts";
-import { privateTables } from "./private/tables.ts";
+import { privateTables } from "./private/private-tables.ts";
 import { recordTables } from "./records/tables.ts";
-import { runTables } from "./runs/tables.ts";
+import { runTables } from "./runs/run-tables.ts";
 import { scheduleTables } from "./schedule/tables.ts";
 import { stateTables } from "./state/registry.ts";
 

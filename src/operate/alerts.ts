@@ -7,8 +7,7 @@ import { settleCommands } from "../report/waiting.ts";
 import { nextForHold } from "../report/next-steps.ts";
 import { nextForOpen, openNamed, unreachedCodes } from "../report/open.ts";
 import { pagePath } from "../report/page-links.ts";
-import { fromBody, type Alert } from "./notify/alert.ts";
-import { channelDownKey } from "./notify/due.ts";
+import { fromBody, type Alert, channelDownKey } from "./notify/alert.ts";
 import { notifyChanges, type NotifyDependencies } from "./notify/tell.ts";
 
 export async function alertsOf(ledger: Ledger, summary: RunSummary | undefined): Promise<Alert[]> {

@@ -5,7 +5,7 @@ import { pipeline } from "node:stream/promises";
 import { exitCodes, messageOf, Problem } from "../base/errors.ts";
 import { openNew, type ReadingGroup } from "../base/private-files.ts";
 import { openRegular } from "../base/regular-file.ts";
-import { holdFolder, momentaryFolder, type HeldFolder } from "../ledger/database/held-folder.ts";
+import { holdFolder, momentaryFolder, type HeldFolder } from "../ledger/database/lock.ts";
 
 export type Chunks = Iterable<string | Buffer> | AsyncIterable<string | Buffer>;
 

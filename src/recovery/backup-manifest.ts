@@ -7,7 +7,7 @@ import { exitCodes, messageOf, Problem } from "../base/errors.ts";
 import { openRegular, readRegular } from "../base/regular-file.ts";
 import { originOf, signerOf, type SigningPlace } from "../books/audit-record.ts";
 import { isSignedBy, signatureOf, verifierKey } from "../ledger/audit/checkpoint.ts";
-import { removeAbandoned } from "../ledger/database/held-folder.ts";
+import { removeAbandoned } from "../ledger/database/lock.ts";
 
 const hex = z.string().regex(/^[0-9a-f]{64}$/u);
 

@@ -11,7 +11,7 @@ import { headsPath, readKeptHeads } from "../ledger/audit/audit-heads.ts";
 import type { KeptHead } from "../ledger/audit/audit-log.ts";
 import type { AuditFinding } from "../ledger/audit/verify-log.ts";
 import { copyWhileWritten, requireIntact, type CopiedLedger } from "../ledger/database/backup.ts";
-import { holdFolder, type HeldFolder } from "../ledger/database/held-folder.ts";
+import { holdFolder, type HeldFolder } from "../ledger/database/lock.ts";
 import { booksFolder, pathFrom, trustedNow, type Application } from "../operate/application.ts";
 import { writeNew } from "../operate/written-files.ts";
 import {

@@ -1,7 +1,7 @@
 import { existsSync, readdirSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { formatKey } from "../crm/keys.ts";
-import { isHeldFolder, removeAbandoned } from "../ledger/database/held-folder.ts";
+import { isHeldFolder, removeAbandoned } from "../ledger/database/lock.ts";
 import type { Erasable, Erased } from "../ledger/private/erasure.ts";
 import { leftToPeopleBeside } from "../ledger/private/places.ts";
 import { pathFrom, type Application } from "../operate/application.ts";

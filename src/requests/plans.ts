@@ -14,7 +14,7 @@ import { planUndoRun, type UndoSummary } from "../engine/run/undo-run.ts";
 import { acceptsChanges } from "../ingest/belief/guards.ts";
 import { openInquiry, type Inquiry } from "../inquiry/inquiry.ts";
 import { copyWhileWritten } from "../ledger/database/backup.ts";
-import { holdFolder } from "../ledger/database/held-folder.ts";
+import { holdFolder } from "../ledger/database/lock.ts";
 import { tellPeople } from "../operate/alerts.ts";
 import { underRunLock, type Application } from "../operate/application.ts";
 import { chosenFrom, readPlanFile, requirePlanPlace, writePlanFile, type Choice } from "./plan-file.ts";

@@ -3,7 +3,7 @@ import { formatKey } from "../crm/keys.ts";
 import type { RecordKey } from "../crm/model.ts";
 import { initialPasswordRef, markerKey, type PrivateMarker } from "../engine/model/references.ts";
 import type { NewRequest } from "../engine/model/requests.ts";
-import { fits } from "../engine/model/shape.ts";
+import { fits } from "../engine/model/resource.ts";
 import type { LoadedCustomer } from "../engine/plan/input.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import type { Application } from "../operate/application.ts";

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import type { DifferencesOfCustomer } from "../../src/engine/run/canary.ts";
-import { policySettingsSchema } from "../../src/engine/model/policy.ts";
+import { policySettingsSchema } from "../../src/engine/model/policy-settings.ts";
 import { ApplyWorld, permitted } from "../support/world/apply-world.ts";
 import { asset, product } from "../support/world/instances.ts";
 import { customerRecord, orderRecord, staffRecord } from "../support/world/records.ts";

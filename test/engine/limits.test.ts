@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { PolicyWord } from "../../src/engine/model/policy.ts";
+import type { PolicyWord } from "../../src/engine/model/policy-settings.ts";
 import { noWeight, removesOf, takenThings, type Removes, type TakenThing } from "../../src/engine/model/operation.ts";
 import {
   allowedBy,

@@ -3,7 +3,7 @@ import { canonicalJson, type Json } from "../../src/base/canonical-json.ts";
 import type { CustomerInput } from "../../src/engine/plan/input.ts";
 import { withTree } from "../../src/engine/model/desired.ts";
 import { compareOperations } from "../../src/engine/model/operation.ts";
-import { stages } from "../../src/engine/model/shape.ts";
+import { stages } from "../../src/engine/model/resource.ts";
 import { factsOf, movedFacts } from "../../src/engine/plan/facts.ts";
 import { asset, bundle, product } from "../support/world/instances.ts";
 import { shownAsset } from "../support/world/records.ts";

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { formatKey } from "../../src/crm/keys.ts";
 import { operation, noWeight, sumOf, weightText } from "../../src/engine/model/operation.ts";
-import { policyOf, policySettingsSchema } from "../../src/engine/model/policy.ts";
+import { policyOf, policySettingsSchema } from "../../src/engine/model/policy-settings.ts";
 import { contradictedBlock, consider, StandingRejections } from "../../src/engine/plan/rejections.ts";
 import { standardPolicies, standardRules } from "../support/world/rules.ts";
 import {

@@ -9,7 +9,7 @@ import { createStaging } from "../../src/ledger/records/staging.ts";
 import { limitsSettingsSchema } from "../../src/engine/run/run-settings.ts";
 import { believesAll } from "../support/world/acceptances.ts";
 import { ingestStream } from "../../src/ingest/ingest.ts";
-import type { Asked } from "../../src/ingest/read-question.ts";
+import type { Asked } from "../../src/ingest/read-parts.ts";
 import { sourceSettingsSchema } from "../../src/source/source-settings.ts";
 import { createSource, type Source } from "../../src/source/source.ts";
 import { startService } from "../source/http-service.ts";

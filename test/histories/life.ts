@@ -5,7 +5,7 @@ import type { JsonObject } from "../../src/base/canonical-json.ts";
 import { toInstant } from "../../src/base/clock.ts";
 import { durationMs } from "../../src/base/duration.ts";
 import { streams, type Stream } from "../../src/crm/model.ts";
-import { policySettingsSchema } from "../../src/engine/model/policy.ts";
+import { policySettingsSchema } from "../../src/engine/model/policy-settings.ts";
 import type { RunRequest } from "../../src/engine/run/request.ts";
 import type { RunSummary } from "../../src/engine/run/run.ts";
 import { routes, type EndpointId } from "../../src/sandbox/endpoints.ts";

@@ -1,4 +1,4 @@
-import { policySettingsSchema } from "../../src/engine/model/policy.ts";
+import { policySettingsSchema } from "../../src/engine/model/policy-settings.ts";
 import { limitsSettingsSchema, type LimitsSettings } from "../../src/engine/run/run-settings.ts";
 import type { Configuration } from "../simulation/engine.ts";
 import type { Draws } from "../simulation/timeline.ts";

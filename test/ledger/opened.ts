@@ -2,8 +2,7 @@ import { type JsonObject, sha256 } from "../../src/base/canonical-json.ts";
 import type { Conclusion } from "../../src/ledger/journal/journal-tables.ts";
 import type { Ledger } from "../../src/ledger/ledger.ts";
 import { operation, type Operation } from "../../src/engine/model/operation.ts";
-import type { OperationShapes } from "../../src/engine/model/resource.ts";
-import type { Draft } from "../../src/engine/model/shape.ts";
+import type { OperationShapes, Draft } from "../../src/engine/model/resource.ts";
 import { key } from "../support/world/records.ts";
 import { rowsOf } from "../support/world/start.ts";
 

@@ -10,7 +10,7 @@ import { assumptionSettingsSchema, type AssumptionSettings } from "../../src/con
 import { streams, type Stream } from "../../src/crm/model.ts";
 import { Ledger, type LedgerOptions } from "../../src/ledger/ledger.ts";
 import { openInquiry } from "../../src/inquiry/inquiry.ts";
-import type { Policies } from "../../src/engine/model/policy.ts";
+import type { Policies } from "../../src/engine/model/policy-settings.ts";
 import type { RequestDesk } from "../../src/requests/requests.ts";
 import { createPlatform, type Platform } from "../../src/platform/platform.ts";
 import { memberCenterSettingsSchema, orderServiceSettingsSchema } from "../../src/platform/service-settings.ts";

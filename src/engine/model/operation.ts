@@ -1,8 +1,17 @@
 import { hashOf, isJsonObject, type Json } from "../../base/canonical-json.ts";
 import type { RecordKey } from "../../crm/model.ts";
 import { typeOf } from "./registry.ts";
-import type { OperationName, OperationShapes } from "./resource.ts";
-import { type Change, type Draft, type Stage, type RecordReference, type Shapes, stages, fits } from "./shape.ts";
+import {
+  type OperationName,
+  type OperationShapes,
+  type Change,
+  type Draft,
+  type Stage,
+  type RecordReference,
+  type Shapes,
+  stages,
+  fits,
+} from "./resource.ts";
 import type { JournalEntry, LookFor } from "./operation-type.ts";
 
 export type Operation<K extends OperationName = OperationName> = { [P in K]: Change<P, OperationShapes[P]> }[K];

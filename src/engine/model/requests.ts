@@ -1,9 +1,8 @@
 import type { z } from "zod";
 import type { JsonObject, Json } from "../../base/canonical-json.ts";
 import { handedIn } from "./registry.ts";
-import type { RequestType, RequestTypes } from "./resource.ts";
+import { type RequestType, type RequestTypes, fits } from "./resource.ts";
 import type { RecordKey } from "../../crm/model.ts";
-import { fits } from "./shape.ts";
 
 /** Who asked, if no person did. No person can have this name. */
 export const theCrm = "the CRM";

@@ -1,11 +1,3 @@
-/**
- * The one interface between the engine and a resource (enterprise, order, staff, assignment, lock, loan). Members that
- * only some operation types need are capabilities, under `can`.
- *
- * A resource adds its types by `declare module`: to `OperationShapes`, `ChangeShapes`, `RequestTypes` and
- * `ResourceTables` here, to `Known` of state.ts and to `ExplainFacts` of report/explain.ts. From them the compiler
- * builds `Operation`, `StateChange` and `LedgerTables`, and rejects a name that two resources use.
- */
 import type { Kysely } from "kysely";
 import type { CustomerState, EngineDependencies } from "../customer.ts";
 import type { Ledger } from "../../ledger/ledger.ts";
@@ -22,7 +14,7 @@ import type {
 } from "../plan/input.ts";
 import type { DoneOperation, UndoFacts, Undoing, LastGiven, UndoRule } from "../plan/undo.ts";
 import type { z } from "zod";
-import type { Json } from "../../base/canonical-json.ts";
+import type { Json, JsonObject } from "../../base/canonical-json.ts";
 import type { AssumptionSettings } from "../../contract/assumption-settings.ts";
 import type { RecordKey, Stream } from "../../crm/model.ts";
 import type { Sqlite } from "../../ledger/database/database.ts";
@@ -31,13 +23,23 @@ import type { LedgerRows } from "../../ledger/state/registry.ts";
 import type { LedgerTables } from "../../ledger/tables.ts";
 import type { Desired, DesiredStaff, OrderWithTree } from "./desired.ts";
 import type { OperationType } from "./operation-type.ts";
-import type { DraftOperation, Operation, TakenThing } from "./operation.ts";
-import type { Policies } from "./policy.ts";
+import type { DraftOperation, Operation, TakenThing, Weight } from "./operation.ts";
+import type { Policies, PolicyName } from "./policy-settings.ts";
 import type { Requested, RequestShapes, Verdict, RequestIn, RequestOf } from "./requests.ts";
 import type { Known, StateChange, StatePart } from "./state.ts";
 import type { Block, BlockedRecord, ReadBack } from "../plan/records.ts";
 import type { ExplainFacts, ResourceEvent } from "../../report/explain.ts";
 import type { Comparison, CustomerCase, ReconciliationView } from "../../report/reconciliation/case.ts";
+import type { WritingEndpoint } from "../../contract/endpoints.ts";
+
+/**
+ * The one interface between the engine and a resource (enterprise, order, staff, assignment, lock, loan). Members that
+ * only some operation types need are capabilities, under `can`.
+ *
+ * A resource adds its types by `declare module`: to `OperationShapes`, `ChangeShapes`, `RequestTypes` and
+ * `ResourceTables` here, to `Known` of state.ts and to `ExplainFacts` of report/explain.ts. From them the compiler
+ * builds `Operation`, `StateChange` and `LedgerTables`, and rejects a name that two resources use.
+ */
 
 // oxlint-disable-next-line typescript/no-empty-object-type -- each resource adds its own
 export interface OperationShapes {}
@@ -219,4 +221,86 @@ export interface Resource<
     readonly lines: (facts: ExplainFacts) => string[];
     readonly events: (facts: ExplainFacts) => ResourceEvent[];
   };
+}
+
+/** In order. Removals come after people got their new assets. */
+export const stages = [
+  "enterprise",
+  "orders",
+  "staff",
+  "revokes",
+  "grants",
+  "removals",
+  "leavers",
+  "requests",
+] as const;
+export type Stage = (typeof stages)[number];
+
+export interface RecordReference {
+  stream: Stream;
+  namespace: string;
+  id: string;
+}
+
+/** The operation waits without this other operation of the same plan. Either may come first. */
+export type Need = {
+  stage: Stage;
+  subject: string;
+};
+
+export interface Shapes {
+  target: JsonObject;
+  payload: JsonObject;
+  before: Json;
+  after: Json;
+  context: JsonObject;
+}
+
+/** The schemas check stored values and change nothing. */
+export interface Schemas<S extends Shapes> {
+  readonly target: z.ZodType<S["target"], S["target"]>;
+  readonly payload: z.ZodType<S["payload"], S["payload"]>;
+  readonly before: z.ZodType<S["before"], S["before"]>;
+  readonly after: z.ZodType<S["after"], S["after"]>;
+  readonly context: z.ZodType<S["context"], S["context"]>;
+}
+
+export type ShapesOf<T extends { readonly [Column in keyof Shapes]: z.ZodType }> = {
+  [Column in keyof Shapes]: z.infer<T[Column]>;
+};
+
+/** References and private values are not bound yet. */
+export interface Draft<S extends Shapes> {
+  customer: RecordKey;
+  /** `order:crm/10248`. A customer has at most one open intent per subject. */
+  subject: string;
+  /** The records that it serves. The balance needs them. */
+  records: RecordReference[];
+  target: S["target"];
+  payload: S["payload"];
+  reason: string;
+  before: S["before"];
+  after: S["after"];
+  /** If not the first stage of its kind: another one that the kind allows. */
+  stage?: Stage;
+  policy?: PolicyName | undefined;
+  /** Its removals, in units that people know. Not part of its hash. */
+  weight?: Weight;
+  /** If one of these is held, rejected, waiting or not planned, this operation waits too. */
+  needs?: Need[];
+}
+
+export interface Change<Name extends string, S extends Shapes> extends Draft<S> {
+  kind: Name;
+  endpoint: WritingEndpoint;
+  stage: Stage;
+  policy: PolicyName | undefined;
+  weight: Weight;
+  needs: Need[];
+  takesAway: number;
+  hash: string;
+}
+
+export function fits<Value>(schema: z.ZodType<Value, Value>, value: unknown): value is Value {
+  return schema.safeParse(value).success;
 }

@@ -1,7 +1,6 @@
 import { handedIn } from "./registry.ts";
-import type { ChangeShapes } from "./resource.ts";
+import type { ChangeShapes, RecordReference } from "./resource.ts";
 import type { RecordKey, Stream } from "../../crm/model.ts";
-import type { RecordReference } from "./shape.ts";
 import type { PlatformCustomer } from "../../platform/snapshot.ts";
 import type { Json } from "../../base/canonical-json.ts";
 import {

@@ -11,7 +11,7 @@ import {
 } from "../model/operation.ts";
 import { freedBy, grantedBy, needsApproval, removedBy } from "../model/registry.ts";
 import type { Known } from "../model/state.ts";
-import { policyOf, type Policies } from "../model/policy.ts";
+import { policyOf, type Policies } from "../model/policy-settings.ts";
 import type { LoadedCustomer } from "./input.ts";
 import type { Taking } from "./limits.ts";
 

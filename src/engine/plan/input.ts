@@ -1,6 +1,6 @@
 import { type AssumptionSettings, channelCodesOf } from "../../contract/assumption-settings.ts";
 import type { Contradictions } from "../model/assumptions-met.ts";
-import type { Policies } from "../model/policy.ts";
+import type { Policies } from "../model/policy-settings.ts";
 import type { Block, BlockedRecord } from "./records.ts";
 import type { Operation } from "../model/operation.ts";
 import type { StateChange, Known } from "../model/state.ts";
@@ -9,8 +9,7 @@ import { formatKey } from "../../crm/keys.ts";
 import { fillTemplate, selectCustomer } from "../../contract/template.ts";
 import { unreadable } from "../../base/errors.ts";
 import type { Desired, DesiredCustomer, DesiredStaff, OrderWithTree } from "../model/desired.ts";
-import type { OperationName, Resource } from "../model/resource.ts";
-import type { RecordReference } from "../model/shape.ts";
+import type { OperationName, Resource, RecordReference } from "../model/resource.ts";
 import type {
   AssetReading,
   ObservedAsset,

@@ -11,10 +11,9 @@ import {
   takenThings,
   type Operation,
 } from "../model/operation.ts";
-import type { PolicyName, PolicyWord } from "../model/policy.ts";
-import type { OperationName } from "../model/resource.ts";
+import type { PolicyName, PolicyWord } from "../model/policy-settings.ts";
+import type { OperationName, RecordReference } from "../model/resource.ts";
 import { freedBy, grantedBy } from "../model/registry.ts";
-import type { RecordReference } from "../model/shape.ts";
 import { goingWithout } from "./records.ts";
 
 /** Allows the larger of `floor` things and `share` of the live things of one kind. */

@@ -8,7 +8,7 @@ import { isJsonObject, type Json } from "../../base/canonical-json.ts";
 import { isReference, type Reference } from "../model/references.ts";
 import { freedBy, grantedBy, numbersOf, typeOf } from "../model/registry.ts";
 import type { Operation } from "../model/operation.ts";
-import type { Need } from "../model/shape.ts";
+import type { Need } from "../model/resource.ts";
 import type { ObservedAsset } from "../../platform/snapshot.ts";
 
 export interface RecordOutcome {

@@ -1,4 +1,4 @@
-import { policyOf, type Policies, type PolicyName } from "../model/policy.ts";
+import { policyOf, type Policies, type PolicyName } from "../model/policy-settings.ts";
 import type { Block, BlockedRecord } from "./records.ts";
 import { contradictionOf, type Contradictions, type Resting } from "../model/assumptions-met.ts";
 import { type Operation, type DraftOperation, operation } from "../model/operation.ts";
@@ -8,8 +8,7 @@ import type { AssumptionSettings } from "../../contract/assumption-settings.ts";
 import { formatKey } from "../../crm/keys.ts";
 import type { RecordKey } from "../../crm/model.ts";
 import type { Rejection, PlanOptions } from "./input.ts";
-import type { OperationName } from "../model/resource.ts";
-import type { RecordReference } from "../model/shape.ts";
+import type { OperationName, RecordReference } from "../model/resource.ts";
 
 export function consider(policies: Policies, name: PolicyName, what: string): "act" | "nothing" | Block {
   const word = policyOf(policies, name);

@@ -17,7 +17,7 @@ import { formatKey } from "../../crm/keys.ts";
 import type { RecordKey } from "../../crm/model.ts";
 import { workInLanes } from "../../base/lanes.ts";
 import { toInstant } from "../../base/clock.ts";
-import { policyOf } from "../model/policy.ts";
+import { policyOf } from "../model/policy-settings.ts";
 
 interface GateDependencies extends Pick<EngineDependencies, "ledger" | "logger" | "policies"> {
   concurrency: number;

@@ -7,7 +7,7 @@ import type { Acceptance } from "../../ingest/belief/guards.ts";
 import type { RecordKey, Stream } from "../../crm/model.ts";
 import type { Ledger } from "../../ledger/ledger.ts";
 import type { ConfiguredStream } from "../../ledger/records/source-reads.ts";
-import type { Policies } from "../model/policy.ts";
+import type { Policies } from "../model/policy-settings.ts";
 import type { Platform } from "../../platform/platform.ts";
 import type { Source } from "../../source/source.ts";
 import type { LimitsSettings, SettleSettings } from "./run-settings.ts";

@@ -3,7 +3,7 @@ import { formatKey } from "../../crm/keys.ts";
 import type { RecordKey } from "../../crm/model.ts";
 import type { Ledger } from "../../ledger/ledger.ts";
 import type { OpenScope } from "../../ledger/records/open-records.ts";
-import type { RunState } from "../../ledger/runs/tables.ts";
+import type { RunState } from "../../ledger/runs/run-tables.ts";
 import { balanceJson, balanceOf, type Balance } from "./balance.ts";
 import { waitingHolds, type WaitingHold } from "./limits-gate.ts";
 import type { RunDependencies, RunRequest } from "./request.ts";

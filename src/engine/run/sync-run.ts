@@ -1,7 +1,7 @@
 import { Settling } from "../settle.ts";
 import { formatKey } from "../../crm/keys.ts";
 import type { RecordKey } from "../../crm/model.ts";
-import type { RunState } from "../../ledger/runs/tables.ts";
+import type { RunState } from "../../ledger/runs/run-tables.ts";
 import { SnapshotReader, SnapshotsAhead } from "../../platform/snapshot.ts";
 import {
   countedAs,

@@ -3,7 +3,7 @@ import { type ExitCode, exitCodes } from "../../base/errors.ts";
 import type { ClockDoubt } from "../../base/trusted-time.ts";
 import { readingPlatform } from "../../platform/platform.ts";
 import { SnapshotReader } from "../../platform/snapshot.ts";
-import type { RunState } from "../../ledger/runs/tables.ts";
+import type { RunState } from "../../ledger/runs/run-tables.ts";
 import { shownStill, shownTwice, type DriftClass, type Finding } from "../../report/reconciliation/case.ts";
 import { formatKey } from "../../crm/keys.ts";
 import { toInstant } from "../../base/clock.ts";

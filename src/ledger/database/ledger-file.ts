@@ -5,7 +5,7 @@ import { exitCodes, messageOf, Problem } from "../../base/errors.ts";
 import { createPrivateFile, keepPrivate, type ReadingGroup } from "../../base/private-files.ts";
 import { headsPath, refuseLostLedger } from "../audit/audit-heads.ts";
 import { databaseProblem, refused } from "./damage.ts";
-import { holdFolder, momentaryFolder } from "./held-folder.ts";
+import { holdFolder, momentaryFolder } from "./lock.ts";
 
 type Sqlite = Database.Database;
 

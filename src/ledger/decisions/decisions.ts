@@ -4,7 +4,7 @@ import type { RecordKey } from "../../crm/model.ts";
 import { needsApproval } from "../../engine/model/registry.ts";
 import { isAsShown } from "../../engine/plan/gated.ts";
 import type { HeldFor } from "../../engine/plan/limits.ts";
-import type { PolicyName } from "../../engine/model/policy.ts";
+import type { PolicyName } from "../../engine/model/policy-settings.ts";
 import type { Removes } from "../../engine/model/operation.ts";
 import type { LedgerContext } from "../context.ts";
 import type { WorkTables } from "../records/work.ts";

@@ -1,5 +1,5 @@
 import type { HoldScope } from "../../engine/model/operation.ts";
-import type { PolicyName } from "../../engine/model/policy.ts";
+import type { PolicyName } from "../../engine/model/policy-settings.ts";
 import type { OperationName } from "../../engine/model/resource.ts";
 import { table } from "../database/statements.ts";
 import type { HoldState, questionStateOf } from "./hold-life.ts";

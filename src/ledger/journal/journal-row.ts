@@ -1,7 +1,7 @@
 import { parseJson, type Json } from "../../base/canonical-json.ts";
 import { z } from "zod";
 import { streams } from "../../crm/model.ts";
-import type { RecordReference } from "../../engine/model/shape.ts";
+import type { RecordReference } from "../../engine/model/resource.ts";
 import { isOperationName, typeIn } from "../../engine/model/registry.ts";
 import {
   type Operation,

@@ -4,8 +4,7 @@ import type { RecordKey } from "../../crm/model.ts";
 import { isApproved, type Whose } from "../decisions/hold-rows.ts";
 import { typeOf } from "../../engine/model/registry.ts";
 import type { Operation } from "../../engine/model/operation.ts";
-import type { RecordReference } from "../../engine/model/shape.ts";
-import type { OperationName } from "../../engine/model/resource.ts";
+import type { RecordReference, OperationName } from "../../engine/model/resource.ts";
 import type { Sqlite } from "../database/database.ts";
 import {
   journalRow,

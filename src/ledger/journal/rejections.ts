@@ -1,6 +1,5 @@
 import type { RecordKey } from "../../crm/model.ts";
-import type { OperationName } from "../../engine/model/resource.ts";
-import type { RecordReference } from "../../engine/model/shape.ts";
+import type { OperationName, RecordReference } from "../../engine/model/resource.ts";
 import type { Rejection } from "../../engine/plan/input.ts";
 import type { Sqlite } from "../database/database.ts";
 import { prepared, sql } from "../database/statements.ts";

@@ -1,7 +1,6 @@
 import type { Stream } from "../../crm/model.ts";
 import type { WritingEndpoint } from "../../contract/endpoints.ts";
-import type { Stage } from "../../engine/model/shape.ts";
-import type { OperationName } from "../../engine/model/resource.ts";
+import type { Stage, OperationName } from "../../engine/model/resource.ts";
 import { table } from "../database/statements.ts";
 
 export const operationStates = [

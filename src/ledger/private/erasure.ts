@@ -16,7 +16,7 @@ import {
   type ShownEntry,
   type StandingOnPlatform,
 } from "./erasure-tables.ts";
-import { bytesLeft } from "./tables.ts";
+import { bytesLeft } from "./private-tables.ts";
 
 export type { Erasable } from "./erasure-tables.ts";
 

@@ -2,7 +2,7 @@ import type { JsonObject } from "../../base/canonical-json.ts";
 import type { RecordKey } from "../../crm/model.ts";
 import { type PrivateMarker, markerKey } from "../../engine/model/references.ts";
 import type { Sqlite } from "../database/database.ts";
-import { prepared, sql } from "../database/statements.ts";
+import { prepared, sql, table } from "../database/statements.ts";
 import { stored } from "../database/damage.ts";
 import type { FullRow, Row } from "../tables.ts";
 
@@ -76,3 +76,24 @@ export class PrivateTables {
     this.#statements.seal.run(of.ref, of.version, of.salt, sealed, at);
   }
 }
+
+/** Values, raw records and answers that no other table may hold in clear. */
+export interface PrivateValueTable {
+  ref: string;
+  version: number;
+  salt: string | null;
+  body: string | null;
+  sealed: string | null;
+  created_at: string;
+  wiped_at: string | null;
+  /** Search keys: see `nameKeysOf`. */
+  name_key: string | null;
+  login_key: string | null;
+}
+
+export const privateTables = {
+  private_value: table<PrivateValueTable>(),
+};
+
+/** Key in `meta`: erased bytes may remain in the file of the ledger. The value names the erased record. */
+export const bytesLeft = "erased-bytes-left";

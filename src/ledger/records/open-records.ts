@@ -4,7 +4,7 @@ import { operationParked, operationSettled, requestOpen, sourceRemoved, type Ope
 import type { Sqlite } from "../database/database.ts";
 import { prepared, sql } from "../database/statements.ts";
 import { holdStood, questionStood } from "../decisions/what-is-asked.ts";
-import { removedStreams } from "./removed-sources.ts";
+import { removedStreams } from "./source-reads.ts";
 
 export interface OpenScope {
   streams?: readonly Stream[] | undefined;

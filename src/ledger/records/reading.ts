@@ -4,8 +4,7 @@ import type { AbsenceNow, AbsenceRule, Met } from "./absence.ts";
 import { type ExpectedForms, SeenForms } from "./seen-forms.ts";
 import { type KnownRecord, type KnownRecords, keyOfRow, StagedRecords, type MappedRow } from "./staged-records.ts";
 import type { RecordTables } from "./record-tables.ts";
-import type { SkippedRecord, SkippedTables } from "./skipped.ts";
-import type { FinishedRead, ReadParts, SourceReadTables } from "./source-reads.ts";
+import type { SkippedRecord, SkippedTables, FinishedRead, ReadParts, SourceReadTables } from "./source-reads.ts";
 
 export interface ReadingTables {
   context: LedgerContext;

@@ -6,18 +6,18 @@ import type { HoldRows } from "../decisions/hold-rows.ts";
 import { type OrderNow, RecordTables } from "./record-tables.ts";
 import { OpenTables, type OpenScope } from "./open-records.ts";
 import { QuarantineRetry, Remapping } from "./remapping.ts";
-import { RemovedSources } from "./removed-sources.ts";
-import { KnownRecords } from "./staged-records.ts";
-import { Reading, type ReadingTables } from "./reading.ts";
-import { Checkpoints } from "./checkpoints.ts";
-import { SkippedTables } from "./skipped.ts";
 import {
+  RemovedSources,
+  SkippedTables,
   SourceReadTables,
   type ConfiguredStream,
   type EarlierRead,
   type MadeWith,
   type SourceReadRow,
 } from "./source-reads.ts";
+import { KnownRecords } from "./staged-records.ts";
+import { Reading, type ReadingTables } from "./reading.ts";
+import { Checkpoints } from "./checkpoints.ts";
 import type { RecordOutcome } from "../../engine/plan/records.ts";
 import type { LookedAt, WorkTables } from "./work.ts";
 

@@ -3,9 +3,8 @@ import type { LedgerContext } from "../context.ts";
 import { prepared, sql } from "../database/statements.ts";
 import type { Row } from "../tables.ts";
 import type { RecordTables } from "./record-tables.ts";
-import type { SourceReadTables } from "./source-reads.ts";
+import type { SourceReadTables, SkippedRecord, SkippedTables } from "./source-reads.ts";
 import type { MappedRow } from "./staged-records.ts";
-import type { SkippedRecord, SkippedTables } from "./skipped.ts";
 
 /** `raw` is JSON without secrets; null if it is no longer kept. */
 export interface StoredForm {

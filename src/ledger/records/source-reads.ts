@@ -1,8 +1,11 @@
-import type { Stream } from "../../crm/model.ts";
+import { type RecordKey, type Stream, streams } from "../../crm/model.ts";
 import type { Sqlite } from "../database/database.ts";
 import { column, prepared, sql } from "../database/statements.ts";
 import { rowShapeSchema, type RowShape } from "../../source/shape.ts";
 import type { SourceReadTable, SourceStreamTable } from "./tables.ts";
+import { toInstant } from "../../base/clock.ts";
+import type { Row } from "../tables.ts";
+import type { LedgerContext } from "../context.ts";
 
 export type SourceReadRow = Omit<SourceReadTable, "run_id" | "absence">;
 
@@ -232,3 +235,127 @@ const texts = {
         or (source, stream) in (select source, stream from source_stream))
     order by source, stream`,
 };
+
+export interface SkippedRecord {
+  key: RecordKey | undefined;
+  /** Its id is unreadable, so it may be any record. */
+  isNameless: boolean;
+}
+
+export interface SkippedStanding {
+  forms: string[];
+  /** Records that need a write: they were missed, or have an open bad form. */
+  touched: RecordKey[];
+}
+
+type StandingRow = Row<"record", "raw_hash" | "missed">;
+
+/** Records that a stream skips. Their last state stays. */
+export class SkippedTables {
+  readonly #now: () => number;
+  readonly #statements;
+
+  constructor(database: Sqlite, now: () => number) {
+    this.#now = now;
+    this.#statements = prepared(database, skippedTexts);
+  }
+
+  standing(source: string, stream: Stream, keys: readonly RecordKey[]): SkippedStanding {
+    const found: SkippedStanding = { forms: [], touched: [] };
+    for (const key of keys) {
+      const row = this.#statements.find.get(stream, key.namespace, key.id, source);
+      if (row !== undefined) found.forms.push(row.raw_hash);
+      const waits = this.#statements.waits.get(stream, key.namespace, key.id, source) !== undefined;
+      if (waits || (row !== undefined && row.missed > 0)) found.touched.push(key);
+    }
+    return found;
+  }
+
+  /** Resolves bad forms of earlier reads, but not of `read` itself. Runs inside the writer's transaction. */
+  leave({ source, stream, read }: Omit<ReadOf, "run">, { namespace, id }: RecordKey): void {
+    this.#statements.see.run(stream, namespace, id, source);
+    this.#statements.resolve.run(toInstant(this.#now()), stream, namespace, id, source, read);
+    this.#statements.unblock.run(stream, namespace, id);
+  }
+}
+
+const skippedTexts = {
+  find: sql<[string, string, string, string], StandingRow>`select raw_hash, missed from record
+    where stream = +? and namespace = +? and id = +? and source = +? and state <> 'absent'`,
+  waits: sql<[string, string, string, string], Row<"quarantine", "id">>`
+    select id from quarantine where stream = +? and namespace = +? and record_id = +? and source = +?
+      and state <> 'resolved' limit 1`,
+  see: sql`update record set missed = 0, missed_since = null
+    where stream = +? and namespace = +? and id = +? and source = +? and missed > 0 and state <> 'absent'`,
+  resolve: sql`update quarantine set state = 'resolved', resolved_at = ?, resolution = 'the record is skipped now'
+    where stream = +? and namespace = +? and record_id = +? and source = +? and state <> 'resolved'
+      and last_read <> ? and code not in ('duplicate-id', 'claimed-twice')`,
+  unblock: sql`update record set state = 'current'
+    where stream = +? and namespace = +? and id = +? and state = 'quarantined' and not exists (
+      select 1 from quarantine q where q.stream = record.stream and q.namespace = record.namespace
+        and q.record_id = record.id and q.state <> 'resolved')`,
+};
+
+/** Replaces the source of records that a person let go. No configuration can have this name. */
+const nobody = "(nobody)";
+
+/** SQL: streams with records but without a configured source. One index step for each source. */
+export const removedStreams = `
+  each_source(source) as (
+    select min(source) from record
+    union all select (select min(source) from record where source > each_source.source) from each_source
+      where each_source.source is not null),
+  removed(source, stream, since) as (
+    select e.source, named.value, (select started_at from source_read
+      where source_read.source = e.source and source_read.stream = named.value order by number desc limit 1)
+    from each_source e, json_each('${JSON.stringify(streams)}') named
+    where e.source is not null and e.source <> '${nobody}' and exists (select 1 from source_stream)
+      and not exists (select 1 from source_stream c where c.source = e.source and c.stream = named.value))`;
+
+export interface Unread {
+  source: string;
+  stream: Stream;
+  count: number;
+}
+
+export class RemovedSources {
+  readonly #context: LedgerContext;
+  readonly #statements;
+
+  constructor(context: LedgerContext) {
+    this.#context = context;
+    const { database } = context;
+    this.#statements = prepared(database, {
+      unread: sql<[], Unread>`with recursive ${removedStreams}, theirs as (
+          select source, stream, (select count(*) from record indexed by record_by_hash
+            where record.source = removed.source and record.stream = removed.stream and state <> 'absent') as count
+          from removed)
+        select * from theirs where count > 0`,
+      reassign: sql`update record indexed by record_by_hash set source = ?, missed = 0, missed_since = null
+        where source = +? and stream = +?`,
+    });
+  }
+
+  async unread(): Promise<Unread[]> {
+    return this.#context.read(() => this.#statements.unread.all());
+  }
+
+  /** The next full reads of `to` may miss the records. Without `to` they stay until a source sends them. */
+  async reassign(
+    unread: readonly Unread[],
+    to: string | undefined,
+    { by, reason }: { by: string; reason: string },
+  ): Promise<void> {
+    await this.#context.write(() => {
+      for (const { source, stream, count } of unread) {
+        this.#statements.reassign.run(to ?? nobody, source, stream);
+        this.#context.audit.append({
+          at: this.#context.now,
+          kind: to === undefined ? "source-let-go" : "source-reassigned",
+          subject: `source:${source}`,
+          body: { stream, records: count, ...(to === undefined ? {} : { to }), by, reason },
+        });
+      }
+    });
+  }
+}

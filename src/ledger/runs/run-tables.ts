@@ -5,8 +5,7 @@ import type { RunFacts } from "../../report/facts.ts";
 import { unreadableRow } from "../database/damage.ts";
 import type { Sqlite } from "../database/database.ts";
 import { foundStates, stateCounts, type StateCounts } from "../journal/journal-row.ts";
-import type { RunState, RunTable } from "./tables.ts";
-import { column, prepared, sql } from "../database/statements.ts";
+import { column, prepared, sql, table } from "../database/statements.ts";
 
 export interface RunCounts {
   records: {
@@ -172,4 +171,25 @@ const texts = {
     select stream, state, changed_run, outcome_run, outcome from record where changed_run = +@run
     union all select stream, state, changed_run, outcome_run, outcome from record
       where outcome_run = +@run and outcome_run is not null and outcome_run is not changed_run)`,
+};
+
+export type RunState = "running" | "done" | "stopped" | "failed" | "interrupted";
+
+export interface RunTable {
+  id: string;
+  job: string;
+  kind: string;
+  trigger: string;
+  scope: string | null;
+  started_at: string;
+  finished_at: string | null;
+  state: RunState;
+  exit_code: number | null;
+  balance: string | null;
+  summary: string | null;
+  header: string;
+}
+
+export const runTables = {
+  run: table<RunTable>(),
 };

@@ -13,8 +13,7 @@ import {
   type Place,
   type RetentionSettings,
 } from "./retention.ts";
-import type { RunState } from "./tables.ts";
-import { RunTables, type RunCounts } from "./run-tables.ts";
+import { type RunState, RunTables, type RunCounts } from "./run-tables.ts";
 import type { RunFacts } from "../../report/facts.ts";
 
 /** Rows in one transaction when history is removed, and the most such transactions after one run. */

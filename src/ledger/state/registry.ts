@@ -1,4 +1,4 @@
-import type { RecordKey } from "../../crm/model.ts";
+import type { RecordKey, Stream } from "../../crm/model.ts";
 import {
   withTree,
   type Desired,
@@ -14,20 +14,38 @@ import type { TakenThing } from "../../engine/model/operation.ts";
 import type { Sqlite } from "../database/database.ts";
 import { PrivateTables } from "../private/private-tables.ts";
 import { assumptionTables } from "./assumptions-met.ts";
-import { ByHandRows, byHandTables } from "./by-hand.ts";
 import { desired, DesiredRows, nothingInQuarantine } from "./desired.ts";
 import { DifferenceRows, differenceTables } from "./differences.ts";
 import { HeldRows, type Held, ObservationRows, observationTables } from "./observations.ts";
-import { LicenceTypeRows, licenceTypeTables } from "./licence-types.ts";
 import { RequestRows, requestTables } from "./requests.ts";
-import { SecretRows } from "./secrets.ts";
 import { UnreadCustomerRows, unreadCustomerTables } from "./unread-customers.ts";
+import { prepared, sql, table } from "../database/statements.ts";
+
+/** A licence type that the platform showed: for an asset (A43), or for a product of a removed observation. */
+interface ShownLicenceTypeTable {
+  license_type: string;
+  shown_by: "asset" | "product";
+  shown_at: string;
+}
+
+/** Manual work that a person recorded. `unseen` (JSON): parts that no reading showed, of the form with `body_hash`. */
+interface ByHandTable {
+  namespace: string;
+  id: string;
+  stream: Stream;
+  body_hash: string;
+  at: string;
+  by: string;
+  reason: string;
+  unseen: string;
+  ended_at: string | null;
+}
 
 export const stateTables = {
   ...requestTables,
   ...observationTables,
-  ...licenceTypeTables,
-  ...byHandTables,
+  shown_licence_type: table<ShownLicenceTypeTable>(),
+  by_hand: table<ByHandTable>(),
   ...assumptionTables,
   ...differenceTables,
   ...unreadCustomerTables,
@@ -165,3 +183,72 @@ export class KnownTables {
     return this.#rows.held.of(customer);
   }
 }
+
+/** Secrets for payloads. They are wiped when nothing needs them. */
+export class SecretRows {
+  readonly #statements;
+
+  constructor(database: Sqlite) {
+    this.#statements = prepared(database, secretTexts);
+  }
+
+  readonly writes = {
+    "secrets-wiped": ({ ref, version }, at) => {
+      this.#statements.wipe.run(at, ref, version);
+    },
+  } satisfies Writes;
+}
+
+const secretTexts = {
+  wipe: sql`update private_value set sealed = null, wiped_at = ? where ref = +? and version <= ?
+    and sealed is not null`,
+};
+
+export class LicenceTypeRows {
+  readonly #statements;
+
+  constructor(database: Sqlite) {
+    this.#statements = prepared(database, licenceTypeTexts);
+  }
+
+  isShown(type: string): boolean {
+    return this.#statements.shown.get(type) !== undefined;
+  }
+
+  readonly writes = {
+    "licence-types-shown": ({ types }, at) => {
+      for (const type of types) this.#statements.keep.run(type, at);
+    },
+  } satisfies Writes;
+}
+
+const licenceTypeTexts = {
+  shown: sql<[string], Pick<ShownLicenceTypeTable, "shown_at">>`
+    select shown_at from shown_licence_type where shown_by = 'asset' and license_type = +?`,
+  keep: sql`insert into shown_licence_type (license_type, shown_by, shown_at) values (?, 'asset', ?)
+    on conflict do nothing`,
+};
+
+export class ByHandRows {
+  readonly #statements;
+
+  constructor(database: Sqlite) {
+    this.#statements = prepared(database, byHandTexts);
+  }
+
+  readonly writes = {
+    "done-by-hand": ({ stream, key: { namespace, id }, bodyHash, by, reason, unseen }, at) => {
+      this.#statements.end.run(at, stream, namespace, id);
+      this.#statements.begin.run(namespace, id, stream, bodyHash, at, by, reason, JSON.stringify(unseen));
+    },
+  } satisfies Writes;
+}
+
+const byHandTexts = {
+  end: sql`update by_hand set ended_at = ? where stream = +? and namespace = +? and id = +?
+    and ended_at is null`,
+  begin: sql`insert into by_hand (namespace, id, stream, body_hash, at, by, reason, unseen)
+    values (?, ?, ?, ?, ?, ?, ?, ?)
+    on conflict (stream, namespace, id, at) do update set ended_at = null, body_hash = excluded.body_hash,
+      by = excluded.by, reason = excluded.reason, unseen = excluded.unseen`,
+};

@@ -7,9 +7,8 @@ import type { AlertChannelFacts, AlertFacts } from "../../report/alerts.ts";
 import { pageLink, pagePath } from "../../report/page-links.ts";
 import type { Application } from "../application.ts";
 import type { BoundJob } from "../job.ts";
-import { countOf, fromBody, severityOf } from "./alert.ts";
+import { countOf, fromBody, severityOf, concerns } from "./alert.ts";
 import { channelsOf, deliver, reasonOf } from "./channels.ts";
-import { concerns } from "./due.ts";
 import { testMessage } from "./message.ts";
 import type { NotifyDependencies } from "./tell.ts";
 

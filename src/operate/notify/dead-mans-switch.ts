@@ -1,7 +1,6 @@
 import type { ExitCode } from "../../base/errors.ts";
-import { callSecret } from "../webhook.ts";
+import { callSecret, type ChannelDependencies, reasonOf } from "./channels.ts";
 import type { AlertStore } from "./tell.ts";
-import { type ChannelDependencies, reasonOf } from "./channels.ts";
 import type { DeadMansSwitch } from "../notify-settings.ts";
 
 function isGoodRun(

@@ -1,6 +1,14 @@
 import { pageLink, pagePath } from "../../report/page-links.ts";
-import { type Alert, type AlertKind, type Severity, countOf, manyOf, severityOf } from "./alert.ts";
-import type { AlertEvent, Change } from "./due.ts";
+import {
+  type Alert,
+  type AlertKind,
+  type Severity,
+  countOf,
+  manyOf,
+  severityOf,
+  type AlertEvent,
+  type Change,
+} from "./alert.ts";
 
 export interface AlertMessage extends Omit<Alert, "page"> {
   event: AlertEvent | "test";

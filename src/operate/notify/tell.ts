@@ -1,11 +1,9 @@
 import { type Clock, toInstant } from "../../base/clock.ts";
 import type { Json } from "../../base/canonical-json.ts";
 import type { Ledger } from "../../ledger/ledger.ts";
-import { Unreached } from "../webhook.ts";
-import { type Alert, bodyOf, fromBody } from "./alert.ts";
-import { dueFor, type Change, type Standing, type Told } from "./due.ts";
+import { Unreached, type ChannelDependencies, deliver, reasonOf, type Channel } from "./channels.ts";
+import { type Alert, bodyOf, fromBody, dueFor, type Change, type Standing, type Told } from "./alert.ts";
 import { composed, groupsOf, type AlertMessage } from "./message.ts";
-import { type ChannelDependencies, deliver, reasonOf, type Channel } from "./channels.ts";
 
 export type AlertStore = Pick<
   Ledger["schedule"],

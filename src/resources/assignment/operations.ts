@@ -12,7 +12,7 @@ import {
 } from "../../engine/model/operation-type.ts";
 import { memberDesk, some, withinEnterprise, isAssetUnit, references } from "../../engine/model/references.ts";
 import { adds, assetsText, named, peopleOf, removes, fieldLines } from "../../engine/model/operation-line.ts";
-import type { ShapesOf } from "../../engine/model/shape.ts";
+import type { ShapesOf } from "../../engine/model/resource.ts";
 import type { StateChange } from "../../engine/model/state.ts";
 import type { WriteCall } from "../../platform/services.ts";
 import type { Platform } from "../../platform/platform.ts";

@@ -1,10 +1,9 @@
 import { formatKey } from "../../crm/keys.ts";
 import type { RecordKey } from "../../crm/model.ts";
-import type { Earlier, ResourcePlan } from "../../engine/model/resource.ts";
+import type { Earlier, ResourcePlan, Need } from "../../engine/model/resource.ts";
 import { freedBy } from "../../engine/model/registry.ts";
 import { type DraftOperation, noWeight, type Weight } from "../../engine/model/operation.ts";
 import { staffReference } from "../../engine/model/references.ts";
-import type { Need } from "../../engine/model/shape.ts";
 import {
   type Block,
   quarantineBlock,

@@ -1,7 +1,6 @@
-import type { UndoReading } from "../../engine/model/resource.ts";
+import type { UndoReading, RecordReference } from "../../engine/model/resource.ts";
 import { type DoneOperation, type LastGiven, type Undoes, type Undoing, newerSince } from "../../engine/plan/undo.ts";
 import type { RecordKey } from "../../crm/model.ts";
-import type { RecordReference } from "../../engine/model/shape.ts";
 import { holdersNotRead, holdersOf } from "../../engine/plan/records.ts";
 import { counted } from "../../report/text.ts";
 import { grantOf, revokeOf, withWeights } from "./plan.ts";

@@ -18,7 +18,7 @@ import {
 import { correlationFor } from "../../engine/plan/input.ts";
 import { orderDesk, withinEnterprise, privateMarker } from "../../engine/model/references.ts";
 import { adds, changes as changed, type Called, type OperationLine } from "../../engine/model/operation-line.ts";
-import type { Shapes, ShapesOf } from "../../engine/model/shape.ts";
+import type { Shapes, ShapesOf } from "../../engine/model/resource.ts";
 import type { Snapshot } from "../../platform/snapshot.ts";
 
 const acknowledged = z.object({ name: z.string(), branchName: z.string(), address: z.string().nullable() });

@@ -2,7 +2,7 @@ import { type AssumptionSettings, missingAssumptions } from "../../contract/assu
 import { formatKey } from "../../crm/keys.ts";
 import type { DesiredCustomer } from "../../engine/model/desired.ts";
 import type { DraftOperation } from "../../engine/model/operation.ts";
-import type { Policies, PolicyName } from "../../engine/model/policy.ts";
+import type { Policies, PolicyName } from "../../engine/model/policy-settings.ts";
 import type { Known, StateChange } from "../../engine/model/state.ts";
 import { acknowledgedFields } from "./state.ts";
 import type { Link, Unlinked } from "./state/link.ts";

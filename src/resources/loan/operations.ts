@@ -13,7 +13,7 @@ import { adds, assetsText } from "../../engine/model/operation-line.ts";
 import type { Snapshot } from "../../platform/snapshot.ts";
 import { loanSchema } from "./plan.ts";
 import { memberDesk, some, withinEnterprise } from "../../engine/model/references.ts";
-import type { ShapesOf } from "../../engine/model/shape.ts";
+import type { ShapesOf } from "../../engine/model/resource.ts";
 
 const schemas = {
   target: z.object({ memberGlobalId: z.string() }),

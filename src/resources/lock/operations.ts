@@ -8,7 +8,7 @@ import { type OperationType, type Bound, type Concluded, notSendable } from "../
 import type { AssumptionMet } from "../../engine/model/assumptions-met.ts";
 import { orderDesk, some } from "../../engine/model/references.ts";
 import { changes as changed, numbered } from "../../engine/model/operation-line.ts";
-import type { Draft, ShapesOf } from "../../engine/model/shape.ts";
+import type { Draft, ShapesOf } from "../../engine/model/resource.ts";
 import type { StateChange } from "../../engine/model/state.ts";
 import type { WriteCall } from "../../platform/services.ts";
 import type { WriteOutcome } from "../../http/call.ts";

@@ -4,7 +4,7 @@ import type { EarlierUnit, PrivateMarker } from "../../engine/model/references.t
 import type { Asset } from "../../crm/model.ts";
 import type { OrderWithTree } from "../../engine/model/desired.ts";
 import { theCrm, only } from "../../engine/model/requests.ts";
-import type { Policies } from "../../engine/model/policy.ts";
+import type { Policies } from "../../engine/model/policy-settings.ts";
 import type { Known, StateChange } from "../../engine/model/state.ts";
 import type { ResourcePlan } from "../../engine/model/resource.ts";
 import type { Block } from "../../engine/plan/records.ts";

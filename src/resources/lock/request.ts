@@ -7,12 +7,11 @@ import {
   only,
   standing,
 } from "../../engine/model/requests.ts";
-import type { RequestType } from "../../engine/model/resource.ts";
+import type { RequestType, RecordReference } from "../../engine/model/resource.ts";
 import { limits } from "../../contract/limits.ts";
 import { type AssumptionSettings, missingAssumptions } from "../../contract/assumption-settings.ts";
 import { type RecordKey, licenseTypes } from "../../crm/model.ts";
 import { type DraftOperation, noWeight, type Weight } from "../../engine/model/operation.ts";
-import type { RecordReference } from "../../engine/model/shape.ts";
 import type { Known } from "../../engine/model/state.ts";
 import type { Block } from "../../engine/plan/records.ts";
 import { counted } from "../../report/text.ts";

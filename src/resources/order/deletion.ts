@@ -16,7 +16,7 @@ import type {
 } from "../../engine/model/operation-type.ts";
 import { restsOfLimits } from "./assumptions.ts";
 import { references } from "../../engine/model/references.ts";
-import type { ShapesOf } from "../../engine/model/shape.ts";
+import type { ShapesOf } from "../../engine/model/resource.ts";
 import type { StateChange } from "../../engine/model/state.ts";
 
 const time = z.union([z.string(), z.number(), z.null()]).optional();

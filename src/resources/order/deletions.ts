@@ -3,7 +3,7 @@ import type { ProductInstance } from "../../contract/asset-contents.ts";
 import { formatKey } from "../../crm/keys.ts";
 import type { DesiredCustomer } from "../../engine/model/desired.ts";
 import type { DeletedProduct, DeleteRecord, Going } from "./deletion.ts";
-import type { Policies } from "../../engine/model/policy.ts";
+import type { Policies } from "../../engine/model/policy-settings.ts";
 import { amendmentReference } from "../../engine/model/references.ts";
 import type { Weight } from "../../engine/model/operation.ts";
 import type { Block } from "../../engine/plan/records.ts";

@@ -11,7 +11,7 @@ import {
   shown,
   shownTime,
 } from "../../engine/model/operation-line.ts";
-import type { Change } from "../../engine/model/shape.ts";
+import type { Change } from "../../engine/model/resource.ts";
 import { counted } from "../../report/text.ts";
 import type { DeletionShapes } from "./deletion.ts";
 import {

@@ -16,7 +16,7 @@ import {
   type SettleFacts,
 } from "../../engine/model/operation-type.ts";
 import { adds } from "../../engine/model/operation-line.ts";
-import type { Draft, Shapes, ShapesOf } from "../../engine/model/shape.ts";
+import type { Draft, Shapes, ShapesOf } from "../../engine/model/resource.ts";
 import { restsOfOrder } from "./assumptions.ts";
 import {
   deletionSchemas,

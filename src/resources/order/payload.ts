@@ -9,7 +9,7 @@ import {
   references,
   type PlannedAsset,
 } from "../../engine/model/references.ts";
-import type { ShapesOf } from "../../engine/model/shape.ts";
+import type { ShapesOf } from "../../engine/model/resource.ts";
 import { z } from "zod";
 
 /** Stored with the intent so that the outcome can be found later. Contains only ids and commitments. */

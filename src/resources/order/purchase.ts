@@ -35,7 +35,7 @@ import {
 } from "./payload.ts";
 import { otherSequences } from "./assumptions.ts";
 import { isWhole, sightOrder, type OrderSight } from "./sight.ts";
-import type { Shapes, Draft } from "../../engine/model/shape.ts";
+import type { Shapes, Draft } from "../../engine/model/resource.ts";
 import type { LicenceOrder } from "./state/changes.ts";
 import type { StateChange } from "../../engine/model/state.ts";
 

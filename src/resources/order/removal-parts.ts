@@ -2,7 +2,7 @@ import type { ProductInstance } from "../../contract/asset-contents.ts";
 import type { AssumptionSettings } from "../../contract/assumption-settings.ts";
 import { type DraftOperation, noWeight, type Weight } from "../../engine/model/operation.ts";
 import type { Observed, Prepared } from "../../engine/plan/input.ts";
-import type { Need } from "../../engine/model/shape.ts";
+import type { Need } from "../../engine/model/resource.ts";
 import type { StateChange } from "../../engine/model/state.ts";
 import type { AssetReading } from "../../platform/snapshot.ts";
 import type { EndedPart, Replacing } from "./difference.ts";
@@ -11,7 +11,7 @@ import { type Limits, isTwin } from "./terms.ts";
 import type { FixedNumber } from "../../engine/model/references.ts";
 import type { OrderRemoved } from "./state/changes.ts";
 import type { RemovedItem } from "./payload.ts";
-import { policyOf, type Policies, type PolicyWord } from "../../engine/model/policy.ts";
+import { policyOf, type Policies, type PolicyWord } from "../../engine/model/policy-settings.ts";
 import { grouped } from "../../base/lists.ts";
 
 /** The policies that permit removals from orders. */

@@ -1,7 +1,7 @@
 import { formatKey } from "../../crm/keys.ts";
 import type { OrderStanding } from "./model.ts";
 import type { FixedNumber } from "../../engine/model/references.ts";
-import type { Policies } from "../../engine/model/policy.ts";
+import type { Policies } from "../../engine/model/policy-settings.ts";
 import type { StateChange } from "../../engine/model/state.ts";
 import { type Block, type BlockedRecord, quarantineBlock } from "../../engine/plan/records.ts";
 import type { PlanOptions } from "../../engine/plan/input.ts";

@@ -4,7 +4,7 @@ import type { PlannedAsset } from "../../engine/model/references.ts";
 import type { OrderWithTree } from "../../engine/model/desired.ts";
 import type { Block } from "../../engine/plan/records.ts";
 import type { CustomerInput, Prepared, PlanOptions } from "../../engine/plan/input.ts";
-import type { Need } from "../../engine/model/shape.ts";
+import type { Need } from "../../engine/model/resource.ts";
 import type { Known } from "../../engine/model/state.ts";
 import {
   orderOf,
@@ -19,7 +19,7 @@ import { type PlannedPackage, type PlannedProduct, type PurchasedAsset, orderabl
 import { type Endings, type EndingPolicy, endingsOf } from "./removal-parts.ts";
 import { unitsIn } from "./renewals.ts";
 import { agreesWith } from "./state/changes.ts";
-import type { PolicyName } from "../../engine/model/policy.ts";
+import type { PolicyName } from "../../engine/model/policy-settings.ts";
 import { moveStopped } from "../../engine/plan/owner.ts";
 import { consider } from "../../engine/plan/rejections.ts";
 import { countedParts } from "./purchase-parts.ts";

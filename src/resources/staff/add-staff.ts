@@ -26,7 +26,7 @@ import {
   references,
 } from "../../engine/model/references.ts";
 import { adds, named, peopleOf } from "../../engine/model/operation-line.ts";
-import type { Draft, ShapesOf } from "../../engine/model/shape.ts";
+import type { Draft, ShapesOf } from "../../engine/model/resource.ts";
 import type { Known, StateChange } from "../../engine/model/state.ts";
 import { matchAddedStaff, commitments, type StaffMatch } from "./profile.ts";
 

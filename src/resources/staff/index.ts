@@ -1,5 +1,5 @@
 import type { Resource } from "../../engine/model/resource.ts";
-import { compare } from "./compare.ts";
+import { compare } from "./observe.ts";
 import { reads } from "./leavers.ts";
 import { types } from "./operations.ts";
 import { plan, planLast } from "./plan.ts";

@@ -1,12 +1,12 @@
 import type { ReadOptions, Reads, LoadedCustomer, PlanOptions, Part, Prepared } from "../../engine/plan/input.ts";
-import { acts, type Policies, type PolicyName } from "../../engine/model/policy.ts";
+import { acts, type Policies, type PolicyName } from "../../engine/model/policy-settings.ts";
 import type { AssumptionSettings } from "../../contract/assumption-settings.ts";
 import { formatKey } from "../../crm/keys.ts";
 import type { RecordKey } from "../../crm/model.ts";
 import { type DraftOperation, noWeight } from "../../engine/model/operation.ts";
 import { markerKey } from "../../engine/model/references.ts";
 import { freedBy } from "../../engine/model/registry.ts";
-import type { Need } from "../../engine/model/shape.ts";
+import type { Need } from "../../engine/model/resource.ts";
 import type { StateChange } from "../../engine/model/state.ts";
 import type { ObservedMember } from "../../platform/snapshot.ts";
 import { type Block, type BlockedRecord, quarantineBlock, holdersNotRead } from "../../engine/plan/records.ts";

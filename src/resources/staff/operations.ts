@@ -25,7 +25,7 @@ import {
   newPasswordRef,
 } from "../../engine/model/references.ts";
 import { changes, named, peopleOf, removes } from "../../engine/model/operation-line.ts";
-import type { ShapesOf } from "../../engine/model/shape.ts";
+import type { ShapesOf } from "../../engine/model/resource.ts";
 import { everyVersion } from "../../engine/model/state.ts";
 import type { Snapshot } from "../../platform/snapshot.ts";
 import { addStaff, type AddShapes } from "./add-staff.ts";

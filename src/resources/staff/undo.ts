@@ -1,4 +1,4 @@
-import type { UndoReading } from "../../engine/model/resource.ts";
+import type { UndoReading, RecordReference } from "../../engine/model/resource.ts";
 import type { DesiredStaff, Desired } from "../../engine/model/desired.ts";
 import {
   recordsIn,
@@ -12,7 +12,6 @@ import { formatKey } from "../../crm/keys.ts";
 import type { RecordKey } from "../../crm/model.ts";
 import type { DraftOperation } from "../../engine/model/operation.ts";
 import type { PrivateMarker } from "../../engine/model/references.ts";
-import type { RecordReference } from "../../engine/model/shape.ts";
 import { type Block, holdersNotRead } from "../../engine/plan/records.ts";
 import { addedAgain } from "./plan.ts";
 import { accountGivenUp } from "./leavers.ts";

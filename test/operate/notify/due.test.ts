@@ -1,7 +1,15 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { type Alert, countOf } from "../../../src/operate/notify/alert.ts";
-import { concerns, dueFor, channelDownKey, type Change, type Due, type Told } from "../../../src/operate/notify/due.ts";
+import {
+  type Alert,
+  countOf,
+  concerns,
+  dueFor,
+  channelDownKey,
+  type Change,
+  type Due,
+  type Told,
+} from "../../../src/operate/notify/alert.ts";
 
 const day = 86_400_000;
 const began = Date.parse("2026-10-01T00:00:00Z");

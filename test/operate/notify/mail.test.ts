@@ -2,7 +2,7 @@ import { pino } from "pino";
 import { describe, expect, it } from "vitest";
 import { KnownSecrets } from "../../../src/base/known-secrets.ts";
 import { mailSettingsSchema } from "../../../src/engine/run/run-settings.ts";
-import { toMail } from "../../../src/operate/notify/mail.ts";
+import { toMail } from "../../../src/operate/notify/channels.ts";
 import { testMessage } from "../../../src/operate/notify/message.ts";
 import { startMailServer } from "../../support/mail-server.ts";
 

@@ -1,6 +1,6 @@
 /** @module-tag sized */
 import { describe, expect, it } from "vitest";
-import { policySettingsSchema } from "../../../src/engine/model/policy.ts";
+import { policySettingsSchema } from "../../../src/engine/model/policy-settings.ts";
 import { numberOf, openHold, openHolds, waitsFor } from "../../support/asking.ts";
 import type { World } from "../../support/cli.ts";
 import { isSample, spread } from "../../support/sizes.ts";

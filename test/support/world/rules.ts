@@ -1,4 +1,4 @@
-import { policySettingsSchema } from "../../../src/engine/model/policy.ts";
+import { policySettingsSchema } from "../../../src/engine/model/policy-settings.ts";
 
 /** What is done of each kind of change where a configuration says nothing. */
 export const standardPolicies = policySettingsSchema.parse({});
