@@ -17,8 +17,8 @@ import {
 import type { Operation } from "../../src/engine/model/operation.ts";
 import { typeOf } from "../../src/engine/model/registry.ts";
 import type { Known } from "../../src/engine/model/state.ts";
-import { type CustomerNumbers, type CustomerInput, prepare } from "../../src/engine/plan/input.ts";
-import { newBuyRecords } from "../../src/resources/order/records.ts";
+import { type CustomerNumbers, type CustomerInput, planInputOf } from "../../src/engine/plan/input.ts";
+import { newBuyRecords } from "../../src/resources/order/payload.ts";
 import { type PrivateMarker, markerKey } from "../../src/engine/model/references.ts";
 import { planOrders } from "../../src/resources/order/plan.ts";
 import { StandingRejections } from "../../src/engine/plan/rejections.ts";
@@ -176,7 +176,7 @@ interface Planned {
 
 /** What is decided of the order: which operation it takes, with the plan's own hash over its unbound payload. */
 function plan(input: CustomerInput): Planned {
-  const prepared = prepare({ ...input, orders: input.orders.map(withTree) }, settings);
+  const prepared = planInputOf({ ...input, orders: input.orders.map(withTree) }, settings);
   const { meant, blocks } = planOrders(prepared, { settings, policies });
   const [operation] = new StandingRejections([], { settings, policies, contradicted: new Map() }).operations(
     meant,

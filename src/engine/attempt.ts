@@ -1,4 +1,4 @@
-import { recordName, type Block, type RecordOutcome } from "./plan/records.ts";
+import { recordName, type Block, type RecordOutcome } from "./plan/blocks.ts";
 import { type ServiceName, endpoints } from "../contract/endpoints.ts";
 import type { RecordKey, Stream } from "../crm/model.ts";
 import type { EngineDependencies, CustomerState } from "./customer.ts";
@@ -6,7 +6,7 @@ import type { Snapshots } from "../platform/snapshot.ts";
 import type { AssetNumbers } from "./deliver.ts";
 import type { Settling } from "./settle.ts";
 import type { Settled } from "./evidence.ts";
-import type { Taking } from "./plan/limits.ts";
+import type { Holdable } from "./plan/limits.ts";
 import type { Operation } from "./model/operation.ts";
 import { type StateChange, isSameKey } from "./model/state.ts";
 import type { Expected } from "./carry-out.ts";
@@ -20,9 +20,9 @@ export interface CustomerAttempt {
   runId: string;
   signal: AbortSignal | undefined;
   thorough: boolean;
-  takingBlocked: Block | undefined;
+  removalsBlocked: Block | undefined;
   /** Operations that limits and policies released in this run, by hash. Undefined: not judged yet. */
-  released: ReadonlyMap<string, Taking> | undefined;
+  released: ReadonlyMap<string, Holdable> | undefined;
   /** Apply only the chosen operations of this saved plan. If the customer's plan has changed, do nothing. */
   expected?: Expected | undefined;
   onlyCommits?: (() => void) | undefined;
@@ -64,7 +64,7 @@ export type CustomerAttemptResult =
    */
   | { kind: "finished"; short: ReadonlySet<Shortfall>; moving?: readonly RecordKey[]; keeps?: boolean }
   /** Limits or policies may hold these. The run judges them first, over its total. */
-  | { kind: "destructive"; takings: readonly Taking[]; ofUndo: boolean }
+  | { kind: "to-judge"; holdables: readonly Holdable[]; ofUndo: boolean }
   | { kind: "waiting"; until: string; short?: ReadonlySet<Shortfall> }
   | { kind: "stopped"; reason: StopReason; moved?: readonly string[] };
 

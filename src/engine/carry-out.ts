@@ -16,7 +16,7 @@ import {
   serviceOf,
 } from "./attempt.ts";
 import { crmFacts, movedFacts, type Facts } from "./plan/facts.ts";
-import { needsOf } from "./plan/records.ts";
+import { needsOf } from "./plan/blocks.ts";
 import type { CustomerPlan } from "./plan/plan.ts";
 import { toInstant } from "../base/clock.ts";
 import { journalEntry, type JournalRow } from "../ledger/journal/journal-tables.ts";

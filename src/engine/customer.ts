@@ -19,7 +19,7 @@ import type { Ledger } from "../ledger/ledger.ts";
 import type { Policies } from "./model/policy-settings.ts";
 import type { Platform } from "../platform/platform.ts";
 import { failureOf } from "../base/errors.ts";
-import type { Block } from "./plan/records.ts";
+import type { Block } from "./plan/blocks.ts";
 import { AmbiguousReading } from "../platform/services.ts";
 import { ReadFailure } from "../http/call.ts";
 

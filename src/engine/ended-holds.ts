@@ -1,10 +1,10 @@
-import { recordName } from "./plan/records.ts";
+import { recordName } from "./plan/blocks.ts";
 import type { StandingHold } from "../ledger/decisions/hold-rows.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import { removedBy, typeOf } from "./model/registry.ts";
 import type { OperationName } from "./model/resource.ts";
 import type { Observed } from "./plan/input.ts";
-import type { Taking } from "./plan/limits.ts";
+import type { Holdable } from "./plan/limits.ts";
 import type { CustomerPlan } from "./plan/plan.ts";
 
 interface Finished {
@@ -21,14 +21,14 @@ export async function endUnwanted({ decisions }: Pick<Ledger, "decisions">, of: 
   await decisions.end("unwanted", of.plan.customer, unwanted);
 }
 
-/** Questions that need no answer any more, or that a run asks again in another form (`takings`). */
+/** Questions that need no answer any more, or that a run asks again in another form (`holdables`). */
 export async function mootHolds(
   { decisions }: Pick<Ledger, "decisions">,
   of: Finished,
-  takings: readonly Taking[],
+  holdables: readonly Holdable[],
 ): Promise<string[]> {
   const { changed, unwanted } = await unwantedHolds({ decisions }, of);
-  const outdated = takings.flatMap(({ askedBefore = [] }) => askedBefore);
+  const outdated = holdables.flatMap(({ askedBefore = [] }) => askedBefore);
   const ending = new Set([...changed, ...unwanted, ...outdated].map(({ id }) => id));
   const { customer } = of.plan;
   const standing = await Promise.all([true, false].map((ofUndo) => decisions.standing({ customer, ofUndo })));

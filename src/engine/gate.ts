@@ -1,4 +1,4 @@
-import type { Taking } from "./plan/limits.ts";
+import type { Holdable } from "./plan/limits.ts";
 import type { StandingHold } from "../ledger/decisions/hold-rows.ts";
 import { decidedOn, type Decided } from "./plan/gated.ts";
 import { removesNoMore } from "./model/operation.ts";
@@ -8,7 +8,7 @@ import type { CarryOut } from "./carry-out.ts";
 
 interface AtTheGate {
   decided: Decided<StandingHold>;
-  toJudge?: Extract<CustomerAttemptResult, { kind: "destructive" }>;
+  toJudge?: Extract<CustomerAttemptResult, { kind: "to-judge" }>;
 }
 
 export const nothingToJudge: AtTheGate = {
@@ -20,7 +20,7 @@ export function isOfUndo({ expected }: Pick<CustomerAttempt, "expected">): boole
 }
 
 /** A removal of more than was judged is new, for example if somebody did not get the replacement seat. */
-function isReleased(released: Taking | undefined, { removes }: Taking): boolean {
+function isReleased(released: Holdable | undefined, { removes }: Holdable): boolean {
   return released !== undefined && removesNoMore(removes, released.removes);
 }
 
@@ -28,16 +28,18 @@ function isReleased(released: Taking | undefined, { removes }: Taking): boolean 
 export async function gate(
   { deps, attempt, knows, progress }: CarryOut,
   { operations, customer }: CustomerPlan,
-  takings: readonly Taking[],
+  holdables: readonly Holdable[],
 ): Promise<AtTheGate> {
   await knows.settled();
   const ofUndo = isOfUndo(attempt);
   const { decisions, journal } = deps.ledger;
-  const decided = decidedOn(await decisions.standing({ customer, ofUndo }), takings);
+  const decided = decidedOn(await decisions.standing({ customer, ofUndo }), holdables);
   const { asked, approved, outdated } = decided;
-  const isNew = (taking: Taking): boolean =>
-    !isReleased(attempt.released?.get(taking.hash), taking) && !asked.has(taking.hash) && !approved.has(taking.hash);
-  const open = takings.filter(isNew).map((taking) => ({ ...taking, askedBefore: outdated.get(taking.hash) }));
+  const isNew = (holdable: Holdable): boolean =>
+    !isReleased(attempt.released?.get(holdable.hash), holdable) &&
+    !asked.has(holdable.hash) &&
+    !approved.has(holdable.hash);
+  const open = holdables.filter(isNew).map((holdable) => ({ ...holdable, askedBefore: outdated.get(holdable.hash) }));
   if (open.length === 0) return { decided };
   // A changed operation is stored anew: a person may still have the old id.
   const planned = operations.filter(
@@ -48,5 +50,5 @@ export async function gate(
   const holds = new Map([...asked, ...approved]);
   await journal.plan({ runId: attempt.runId, planId, operations: planned, holds });
   for (const operation of planned) deps.tally.planned(operation);
-  return { decided, toJudge: { kind: "destructive", takings: open, ofUndo } };
+  return { decided, toJudge: { kind: "to-judge", holdables: open, ofUndo } };
 }

@@ -1,7 +1,7 @@
 import { toInstant } from "../base/clock.ts";
 import type { AssumptionSettings } from "../contract/assumption-settings.ts";
 import { formatKey } from "../crm/keys.ts";
-import type { Block } from "./plan/records.ts";
+import type { Block } from "./plan/blocks.ts";
 import { countAbsences, settleTimeLeft } from "./settle-time.ts";
 import { type CustomerState, type EngineDependencies, unreadBlock } from "./customer.ts";
 import { ReadFailure } from "../http/call.ts";

@@ -8,10 +8,10 @@ import { Problem } from "../base/errors.ts";
 import { formatKey } from "../crm/keys.ts";
 import type { RecordKey } from "../crm/model.ts";
 import type { StateChange } from "./model/state.ts";
-import type { Block } from "./plan/records.ts";
-import { type PlanOptions, type LoadedCustomer, prepare } from "./plan/input.ts";
-import { decidedOn, takingsOf } from "./plan/gated.ts";
-import type { Taking } from "./plan/limits.ts";
+import type { Block } from "./plan/blocks.ts";
+import { type PlanOptions, type LoadedCustomer, planInputOf } from "./plan/input.ts";
+import { decidedOn, holdablesOf } from "./plan/gated.ts";
+import type { Holdable } from "./plan/limits.ts";
 import { planCustomer, type CustomerPlan } from "./plan/plan.ts";
 import type { Snapshot, Snapshots } from "../platform/snapshot.ts";
 import { CustomerSnapshot, type CustomersAwaited } from "./observe.ts";
@@ -50,7 +50,7 @@ export class CustomerPlanning implements Planner {
   readonly #knows: CustomerState;
   readonly snapshot: CustomerSnapshot;
   readonly #seeking: readonly Seeking[];
-  readonly #options: Pick<PlanOptions, "takingBlocked"> & { signal: AbortSignal | undefined };
+  readonly #options: Pick<PlanOptions, "removalsBlocked"> & { signal: AbortSignal | undefined };
 
   #noted: readonly unknown[] = [];
   #begun: PlanOptions["begun"];
@@ -63,7 +63,7 @@ export class CustomerPlanning implements Planner {
       thorough: boolean;
       whole?: boolean;
       signal: AbortSignal | undefined;
-      takingBlocked: Block | undefined;
+      removalsBlocked: Block | undefined;
       seek?: (snapshot: Snapshot) => Seeking;
     },
   ) {
@@ -106,8 +106,8 @@ export class CustomerPlanning implements Planner {
     let plan = this.#planNow(tried);
     const told = this.#untold(plan);
     if (told.length > 0) await ledger.assumptions.stands(told);
-    const takings = takingsOf(policies, knows.held, plan.operations);
-    const rejected = takings.length === 0 ? undefined : await rejectedOf(ledger, plan.customer, takings, false);
+    const holdables = holdablesOf(policies, knows.held, plan.operations);
+    const rejected = holdables.length === 0 ? undefined : await rejectedOf(ledger, plan.customer, holdables, false);
     if (rejected !== undefined) plan = this.#planNow(tried, rejected);
     if (plan.changes.length === 0) return { kind: "planned", plan };
     await this.#requireFreeEnterprise(plan);
@@ -123,7 +123,7 @@ export class CustomerPlanning implements Planner {
         settings,
         policies,
         canSeal: ledger.private.canSeal,
-        takingBlocked: this.#options.takingBlocked,
+        removalsBlocked: this.#options.removalsBlocked,
         contradicted: ledger.assumptions.contradictions,
         tried,
         rejected,
@@ -166,10 +166,10 @@ export class CustomerPlanning implements Planner {
 async function rejectedOf(
   { decisions }: Pick<PlanningDependencies["ledger"], "decisions">,
   customer: RecordKey,
-  takings: readonly Taking[],
+  holdables: readonly Holdable[],
   ofUndo: boolean,
 ): Promise<ReadonlySet<string> | undefined> {
-  const { rejected } = decidedOn(await decisions.standing({ customer, ofUndo }), takings);
+  const { rejected } = decidedOn(await decisions.standing({ customer, ofUndo }), holdables);
   return rejected.size === 0 ? undefined : new Set(rejected.keys());
 }
 
@@ -188,14 +188,14 @@ export class UndoPlanning implements Planner {
   readonly #deps: PlanningDependencies;
   readonly #knows: CustomerState;
   readonly snapshot: CustomerSnapshot;
-  readonly #options: { run: string; takingBlocked: Block | undefined };
+  readonly #options: { run: string; removalsBlocked: Block | undefined };
   #rows: readonly DoneOperation[] | undefined;
   #contents: ReadonlySet<string> | "all" | undefined;
 
   constructor(
     deps: PlanningDependencies,
     knows: CustomerState,
-    options: { run: string; signal: AbortSignal | undefined; takingBlocked: Block | undefined },
+    options: { run: string; signal: AbortSignal | undefined; removalsBlocked: Block | undefined },
   ) {
     this.#deps = deps;
     this.#knows = knows;
@@ -207,12 +207,12 @@ export class UndoPlanning implements Planner {
 
   async plan(): Promise<Planning> {
     const { ledger, settings, policies } = this.#deps;
-    const { run, takingBlocked } = this.#options;
+    const { run, removalsBlocked } = this.#options;
     const rows = await this.#done();
     const loaded = this.#knows.held;
     const facts = await this.#factsOf(loaded, rows);
     const unread = { enterprises: undefined, members: undefined, assets: undefined };
-    const of = { given: prepare({ ...loaded, observed: unread }, settings), rows, facts, run };
+    const of = { given: planInputOf({ ...loaded, observed: unread }, settings), rows, facts, run };
     const { resources } = handedIn();
     this.#contents = resources.map(({ undoGiven }) => undoGiven?.contents?.(of)).find((one) => one !== undefined);
     const awaited = await this.snapshot.read(this.#knows);
@@ -220,10 +220,10 @@ export class UndoPlanning implements Planner {
     let input = { ...loaded, observed: this.snapshot.observed };
     for (const { undoGiven } of resources) input = { ...input, ...undoGiven?.instead?.(loaded, facts) };
     const contradicted = ledger.assumptions.contradictions;
-    const options = { settings, policies, canSeal: ledger.private.canSeal, takingBlocked, contradicted };
+    const options = { settings, policies, canSeal: ledger.private.canSeal, removalsBlocked, contradicted };
     let made = planUndo(input, { run, rows, facts }, options);
-    const takings = takingsOf(policies, input, made.plan.operations);
-    const rejected = takings.length === 0 ? undefined : await rejectedOf(ledger, made.plan.customer, takings, true);
+    const holdables = holdablesOf(policies, input, made.plan.operations);
+    const rejected = holdables.length === 0 ? undefined : await rejectedOf(ledger, made.plan.customer, holdables, true);
     if (rejected !== undefined) made = planUndo(input, { run, rows, facts }, { ...options, rejected });
     return { kind: "planned", ...made };
   }

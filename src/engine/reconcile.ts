@@ -20,9 +20,9 @@ import {
 } from "./carry-out.ts";
 import { pausedCode } from "../ledger/pause.ts";
 import { typeOf } from "./model/registry.ts";
-import { takingsOf } from "./plan/gated.ts";
+import { holdablesOf } from "./plan/gated.ts";
 import { withoutHeld } from "./plan/limits.ts";
-import { goingWithout, waitsForNeeds, quarantineBlock } from "./plan/records.ts";
+import { goingWithout, waitsForNeeds, quarantineBlock } from "./plan/blocks.ts";
 import { type Operation, firstStage } from "./model/operation.ts";
 import { isUnread } from "./plan/input.ts";
 import type { CustomerPlan } from "./plan/plan.ts";
@@ -94,7 +94,7 @@ class CustomerAttemptRun {
 
   /** Every source was complete enough for removals, and nothing of the customer is in quarantine. */
   get #isBelieved(): boolean {
-    const isWhole = this.#attempt.takingBlocked === undefined && !isOfUndo(this.#attempt);
+    const isWhole = this.#attempt.removalsBlocked === undefined && !isOfUndo(this.#attempt);
     return isWhole && quarantineBlock(this.#knows.held) === undefined;
   }
 
@@ -192,13 +192,13 @@ class CustomerAttemptRun {
     const { plan, left } = chosenOf(whole, expected);
     const of = this.#of;
     const { observed } = of;
-    const takings = takingsOf(deps.policies, this.#knows.held, plan.operations);
-    const { decided, toJudge } = takings.length === 0 ? nothingToJudge : await gate(of, plan, takings);
+    const holdables = holdablesOf(deps.policies, this.#knows.held, plan.operations);
+    const { decided, toJudge } = holdables.length === 0 ? nothingToJudge : await gate(of, plan, holdables);
     this.#asked = decided.asked;
     of.approved = decided.approved;
     if (toJudge !== undefined) {
       const why = "planned again: removals are judged first";
-      const isJudged = new Set(toJudge.takings.map(({ hash }) => hash));
+      const isJudged = new Set(toJudge.holdables.map(({ hash }) => hash));
       for (const operation of progress.left) if (!isJudged.has(operation.hash)) await dropUnsent(of, operation, why);
       return toJudge;
     }

@@ -16,7 +16,7 @@ import { metByRefusal, type AssumptionMet } from "./model/assumptions-met.ts";
 import { restsOf } from "./plan/rejections.ts";
 
 /** A writing call leaves only with a permit, and after its intent is on disk. */
-export type Permit = Required<Pick<WriteCall, "beforeSending" | "recorded">>;
+export type SendPermit = Required<Pick<WriteCall, "beforeSending" | "recorded">>;
 
 /**
  * One attempt in this order: permit, intent, first byte, outcome. Without a permit `record` gets no id, and nothing was
@@ -26,7 +26,7 @@ export type Permit = Required<Pick<WriteCall, "beforeSending" | "recorded">>;
  */
 export async function sendOnce<Sent, Recorded>(
   intend: (acceptedUntil: number | undefined) => Promise<string>,
-  send: (permit: Permit) => Promise<Sent>,
+  send: (permit: SendPermit) => Promise<Sent>,
   record: (id: string | undefined, sent: Sent) => Promise<Recorded>,
 ): Promise<Recorded> {
   const recorded = Promise.withResolvers<void>();

@@ -8,7 +8,7 @@ import type { Ledger } from "../ledger/ledger.ts";
 import type { ConfiguredStream, SourceReadRow } from "../ledger/records/source-reads.ts";
 import type { Policies } from "../engine/model/policy-settings.ts";
 import type { AbsenceRule } from "../ledger/records/absence.ts";
-import type { Block } from "../engine/plan/records.ts";
+import type { Block } from "../engine/plan/blocks.ts";
 import { rulesOf } from "../engine/plan/plan.ts";
 import type { Source } from "../source/source.ts";
 import { acceptsTrials, type Acceptance } from "./belief/guards.ts";
@@ -41,7 +41,7 @@ interface ReadingRequest {
 /** The first phase of a run or plan: reads the sources into the ledger. */
 export class SourceReading {
   readonly tallies: StreamTally[] = [];
-  takingBlocked: Block | undefined;
+  removalsBlocked: Block | undefined;
   readonly #deps: ReadingDependencies;
   readonly #request: ReadingRequest;
   readonly #run: string;
@@ -67,9 +67,9 @@ export class SourceReading {
     } finally {
       for (const source of this.#deps.sources) await source.endReading();
     }
-    this.takingBlocked = await takingBlockedBy(ledger, this.#deps.streams);
-    if (this.takingBlocked !== undefined)
-      logger.warn({ run: this.#run, reason: this.takingBlocked.reason }, "revokes blocked");
+    this.removalsBlocked = await removalsBlockedBy(ledger, this.#deps.streams);
+    if (this.removalsBlocked !== undefined)
+      logger.warn({ run: this.#run, reason: this.removalsBlocked.reason }, "revokes blocked");
   }
 
   async #readStreams(): Promise<void> {
@@ -126,7 +126,7 @@ export class SourceReading {
  * Nothing may be removed while the last read of a stream, by any job, is incomplete, doubted, interrupted or missing:
  * unread records might keep what would be removed. A finished incremental read is fine.
  */
-async function takingBlockedBy(ledger: Ledger, streams: readonly ConfiguredStream[]): Promise<Block | undefined> {
+async function removalsBlockedBy(ledger: Ledger, streams: readonly ConfiguredStream[]): Promise<Block | undefined> {
   const doubts: string[] = [];
   for (const stream of streams) {
     const name = `${stream.source}/${stream.stream}`;

@@ -8,11 +8,11 @@ import { spelled, type ReadOnlyLedger } from "./read-only-ledger.ts";
 import type { Json } from "../base/canonical-json.ts";
 import { isApproved } from "../ledger/decisions/hold-rows.ts";
 import { storedOrNull } from "../ledger/database/damage.ts";
-import { noWeight, takenThings, type Weight, type TakenThing } from "../engine/model/operation.ts";
+import { noWeight, removedThings, type Weight, type RemovedThing } from "../engine/model/operation.ts";
 import { typeIn, removedBy } from "../engine/model/registry.ts";
 import type { OperationTable } from "../ledger/journal/tables.ts";
 import { toInstant } from "../base/clock.ts";
-import { allowedOfAll, type TakingLimits } from "../engine/plan/limits.ts";
+import { allowedOfAll, type RemovalLimits } from "../engine/plan/limits.ts";
 import { locksByType } from "../resources/order/state.ts";
 
 export async function holds(
@@ -274,13 +274,13 @@ const windows = [
  */
 export async function taken(
   ledger: ReadOnlyLedger,
-  limits: Pick<TakingLimits, "day" | "week">,
+  limits: Pick<RemovalLimits, "day" | "week">,
   now: number,
 ): Promise<TakenFacts[]> {
   const facts: TakenFacts[] = [];
   for (const { scope, ms } of windows) {
     const sums = await sumsSince(ledger, toInstant(now - ms));
-    for (const thing of takenThings) {
+    for (const thing of removedThings) {
       const count = sums.get(thing) ?? 0;
       if (count === 0) continue;
       facts.push({
@@ -298,7 +298,7 @@ export async function taken(
 const counts = sql<boolean>`(takes_away > 0 or weight is not null) and approved = 0
   and state in ('sending', 'unknown', 'parked', 'done')`;
 
-async function sumsSince({ db }: ReadOnlyLedger, since: string): Promise<ReadonlyMap<TakenThing, number>> {
+async function sumsSince({ db }: ReadOnlyLedger, since: string): Promise<ReadonlyMap<RemovedThing, number>> {
   const rows = await db
     .selectFrom("operation")
     .select(["kind", sql<number>`sum(takes_away)`.as("count")])
@@ -307,8 +307,8 @@ async function sumsSince({ db }: ReadOnlyLedger, since: string): Promise<Readonl
     .where("updated_at", ">=", since)
     .groupBy("kind")
     .execute();
-  const sums = new Map<TakenThing, number>();
-  const add = (thing: TakenThing, count: number): void => void sums.set(thing, (sums.get(thing) ?? 0) + count);
+  const sums = new Map<RemovedThing, number>();
+  const add = (thing: RemovedThing, count: number): void => void sums.set(thing, (sums.get(thing) ?? 0) + count);
   for (const { kind, count, seats } of rows) {
     const thing = removedBy({ kind });
     if (thing !== undefined) add(thing, count);
@@ -317,10 +317,10 @@ async function sumsSince({ db }: ReadOnlyLedger, since: string): Promise<Readonl
   return sums;
 }
 
-async function live({ db }: ReadOnlyLedger, thing: TakenThing): Promise<number> {
+async function live({ db }: ReadOnlyLedger, thing: RemovedThing): Promise<number> {
   const tallies = await db.selectFrom("tally").select(["name", "count"]).execute();
   const of = (name: string): number => tallies.find((row) => row.name === name)?.count ?? 0;
-  const known = new Map<TakenThing, number>([
+  const known = new Map<RemovedThing, number>([
     ["seats", of("assignment")],
     ["products", of("product")],
     ["accounts", of("staff_link") - of("staff_link adopted")],

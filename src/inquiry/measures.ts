@@ -2,7 +2,7 @@ import { sql } from "kysely";
 import { exitCodes } from "../base/errors.ts";
 import { openRecords } from "../ledger/records/open-records.ts";
 import type { OperationState, OperationTable } from "../ledger/journal/tables.ts";
-import { takenThings, type TakenThing } from "../engine/model/operation.ts";
+import { removedThings, type RemovedThing } from "../engine/model/operation.ts";
 import { closedRecordCode } from "../engine/plan/owner.ts";
 import { standingQuestions } from "./holds.ts";
 import { openStates } from "./operations.ts";
@@ -16,7 +16,7 @@ export interface LedgerMeasures {
   open: { stream: string; standing: string; code: string; count: number; since: string }[];
   operations: { state: OperationState; count: number; oldest: string }[];
   holds: { state: "open" | "approved"; count: number; oldest: string }[];
-  held: Record<TakenThing, number>;
+  held: Record<RemovedThing, number>;
   /** Only requested jobs that have run. */
   ends: ReadonlyMap<string, JobEnds>;
   reads: { source: string; stream: string; complete: boolean; rows: number; finishedAt: string | null }[];
@@ -99,12 +99,12 @@ function openMeasures(ledger: ReadOnlyLedger): LedgerMeasures["open"] {
   return [...groups.values()];
 }
 
-const weighed = (thing: TakenThing) => sql<number>`coalesce(sum(weight ->> ${sql.lit(`$.${thing}`)}), 0)`.as(thing);
+const weighed = (thing: RemovedThing) => sql<number>`coalesce(sum(weight ->> ${sql.lit(`$.${thing}`)}), 0)`.as(thing);
 
 async function held({ db }: ReadOnlyLedger): Promise<LedgerMeasures["held"]> {
   return await db
     .selectFrom("operation")
-    .select(takenThings.map(weighed))
+    .select(removedThings.map(weighed))
     .where("state", "=", sql.lit<OperationTable["state"]>("held"))
     .executeTakeFirstOrThrow();
 }

@@ -7,7 +7,7 @@ import type { AssetNumberTable } from "../resources/order/state/asset-number-row
 import type { KeptOrder } from "../engine/model/desired.ts";
 import { type StandingParts, standingOf } from "../resources/order/fold.ts";
 import type { Commitment } from "../engine/model/references.ts";
-import { sentItems, type OrderShapes, type SentPackage } from "../resources/order/payload.ts";
+import { sentItems, type OrderShapes, type SentPackage } from "../resources/order/shapes.ts";
 import { crmDate } from "../report/crm-date.ts";
 import type { CrmStanding, OrderCase, PlacedItem, Purchase, SentItem } from "../report/reconciliation/case.ts";
 import type { StepRow, PlacedForm } from "./placed-orders.ts";

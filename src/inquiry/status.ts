@@ -1,6 +1,6 @@
 import { knownTimes as timesIn, type KnownTimes } from "../ledger/time/time.ts";
 import type { Problem } from "../base/errors.ts";
-import { refusalOf } from "../ledger/database/newest.ts";
+import { oldLedgerProblem } from "../ledger/database/newest.ts";
 import { sql } from "kysely";
 import { isJsonObject, type Json } from "../base/canonical-json.ts";
 import { stored } from "../ledger/database/damage.ts";
@@ -248,7 +248,7 @@ export async function knownTimes(ledger: ReadOnlyLedger): Promise<KnownTimes> {
 
 /** Why no run may use this readable ledger: it is an older copy, or its rebuild is not finished. */
 export function refusal(ledger: ReadOnlyLedger): Problem | undefined {
-  return ledger.reading((database) => refusalOf(database, ledger.path));
+  return ledger.reading((database) => oldLedgerProblem(database, ledger.path));
 }
 
 interface AlertRows {

@@ -7,7 +7,7 @@ import type { FixedNumber } from "../engine/model/references.ts";
 import type { OrderWithTree } from "../engine/model/desired.ts";
 import { requestKindOf, requestsOf } from "../engine/model/requests.ts";
 import { isSameKey, type StateChange } from "../engine/model/state.ts";
-import type { Block } from "../engine/plan/records.ts";
+import type { Block } from "../engine/plan/blocks.ts";
 import type { Observed } from "../engine/plan/input.ts";
 import type { CustomerPlan } from "../engine/plan/plan.ts";
 import { CustomerPlanning } from "../engine/planning.ts";
@@ -19,7 +19,7 @@ import { productsUnder } from "../resources/order/model.ts";
 import { OrderAdoption, type FoundOrder } from "../resources/order/seek.ts";
 import type { ShownAmendment } from "../resources/order/shown-orders.ts";
 import type { WantedNumbers } from "../resources/order/state/asset-number-rows.ts";
-import type { BoughtItem, RemovedItem } from "../resources/order/payload.ts";
+import type { BoughtItem, RemovedItem } from "../resources/order/shapes.ts";
 import { type OrderBought, agreed } from "../resources/order/state/changes.ts";
 import { adoptedPeople } from "../resources/staff/observe.ts";
 import { earlierUnits, sharedNumbers, shownOrders } from "./restored-customer.ts";
@@ -59,7 +59,7 @@ export async function rebuildCustomer(
     thorough: true,
     whole: true,
     signal,
-    takingBlocked: onlyRead,
+    removalsBlocked: onlyRead,
     seek: (snapshot) =>
       new OrderAdoption(deps, snapshot, {
         whole: true,

@@ -77,7 +77,7 @@ export async function lookAtOne(
     void (await ledger.state.record(customer, [{ type: "customer-unread", customer, why, ofAllOrders }]));
   try {
     const knows = new CustomerState(deps, customer);
-    const planning = new CustomerPlanning(deps, knows, { thorough: false, signal, takingBlocked: undefined });
+    const planning = new CustomerPlanning(deps, knows, { thorough: false, signal, removalsBlocked: undefined });
     await planning.look();
     const { link } = knows.held.known;
     const unread = whyUnread(link, planning.snapshot.observed);

@@ -11,7 +11,7 @@ import type { WaitsInPlan } from "../engine/run/limits-gate.ts";
 import type { Operation } from "../engine/model/operation.ts";
 import { payloadLines } from "../engine/model/operation-line.ts";
 import type { HeldFor } from "../engine/plan/limits.ts";
-import { needsOf } from "../engine/plan/records.ts";
+import { needsOf } from "../engine/plan/blocks.ts";
 import type { CustomerPlan } from "../engine/plan/plan.ts";
 import { restsOf } from "../engine/plan/rejections.ts";
 import type { RunRequest } from "../engine/run/request.ts";

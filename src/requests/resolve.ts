@@ -6,7 +6,7 @@ import { isShown } from "../engine/evidence.ts";
 import type { OrderWithTree } from "../engine/model/desired.ts";
 import type { StateChange } from "../engine/model/state.ts";
 import { customerNumbers, type LoadedCustomer } from "../engine/plan/input.ts";
-import { nothingRead, type ReadBack } from "../engine/plan/records.ts";
+import { nothingRead, type ReadBack } from "../engine/plan/blocks.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import { underRunLock, type Application } from "../operate/application.ts";
 import { SnapshotReader, type AssetReading, type Snapshot } from "../platform/snapshot.ts";

@@ -20,8 +20,10 @@ const none = { floor: 0, share: 0 };
 const many = { floor: 100, share: 1 };
 const open = { enterprise: many, run: many, day: many, week: many };
 
-function limits(taking: Partial<typeof open>, absenceReads: number): { limits: LimitsSettings } {
-  return { limits: limitsSettingsSchema.parse({ removals: { ...open, ...taking }, absenceReads, absenceTime: "0s" }) };
+function limits(holdable: Partial<typeof open>, absenceReads: number): { limits: LimitsSettings } {
+  return {
+    limits: limitsSettingsSchema.parse({ removals: { ...open, ...holdable }, absenceReads, absenceTime: "0s" }),
+  };
 }
 
 /** Seats were given; from now on `taken` counts those that are taken away. */

@@ -14,7 +14,7 @@ import {
 } from "../../src/engine/model/desired.ts";
 import { type PrivateMarker, markerKey } from "../../src/engine/model/references.ts";
 import { planOrders } from "../../src/resources/order/plan.ts";
-import { prepare } from "../../src/engine/plan/input.ts";
+import { planInputOf } from "../../src/engine/plan/input.ts";
 import { createBatchSchema } from "../../src/sandbox/order-bodies.ts";
 import { checkAsset } from "../../src/sandbox/orders.ts";
 import { nothingKnown } from "../support/world/records.ts";
@@ -37,7 +37,7 @@ export function ordersOf(
     const values = new Map<string, Json>();
     const key = customerKeyOf("orders", order);
     const customer = customers.get(formatKey(key));
-    const input = prepare(
+    const input = planInputOf(
       {
         customer: key,
         desiredCustomer: customer === undefined ? undefined : desired(customer, hideCustomer(customer, values)),

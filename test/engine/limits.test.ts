@@ -1,16 +1,22 @@
 import { describe, expect, it } from "vitest";
 import type { PolicyWord } from "../../src/engine/model/policy-settings.ts";
-import { noWeight, removesOf, takenThings, type Removes, type TakenThing } from "../../src/engine/model/operation.ts";
+import {
+  noWeight,
+  removesOf,
+  removedThings,
+  type Removes,
+  type RemovedThing,
+} from "../../src/engine/model/operation.ts";
 import {
   allowedBy,
-  judgeTakings,
+  judgeHoldables,
   questionsOf,
   withoutHeld,
   type Counts,
   type HeldFor,
-  type Taking,
-  type TakingLimits,
-  type TakingRule,
+  type Holdable,
+  type RemovalLimits,
+  type HoldRule,
   type Windows,
 } from "../../src/engine/plan/limits.ts";
 import { limitsSettingsSchema } from "../../src/engine/run/run-settings.ts";
@@ -33,26 +39,26 @@ const defaults = limitsSettingsSchema.parse({}).removals;
 const nothing: Counts = { seats: 0, products: 0, accounts: 0, locks: 0 };
 const never: Windows = { day: nothing, week: nothing };
 /** Every policy applies, and nothing was earned. */
-const applies: TakingRule = { word: () => "apply", earned: () => 0, toEarn: 10 };
+const applies: HoldRule = { word: () => "apply", earned: () => 0, toEarn: 10 };
 
 /** So many things of each kind in an enterprise, whatever is live there. */
-const atMost = (floor: number): TakingLimits => ({ ...defaults, enterprise: { floor, share: 0 } });
+const atMost = (floor: number): RemovalLimits => ({ ...defaults, enterprise: { floor, share: 0 } });
 
 interface Destruction {
-  takings: Taking[];
+  holdables: Holdable[];
   live: Partial<Counts>;
 }
 
 const none: Removes = { seats: [], products: 0, accounts: 0, locks: 0, nodes: 0 };
 
 /** So many of a thing; each seat by a number that no other customer has. */
-function removed(id: string, thing: TakenThing, count: number): Removes {
+function removed(id: string, thing: RemovedThing, count: number): Removes {
   const numbers = Array.from({ length: count }, (_, n) => `${id} ${n}`);
   return { ...none, [thing]: thing === "seats" ? numbers : count };
 }
 
 /** One operation that takes away so many of a thing. */
-function taking(id: string, { count = 1, ...fields }: Partial<Taking> & { count?: number } = {}): Taking {
+function holdable(id: string, { count = 1, ...fields }: Partial<Holdable> & { count?: number } = {}): Holdable {
   const thing = fields.thing ?? "seats";
   const hash = `${id} ${thing} ${count}`;
   return {
@@ -74,30 +80,32 @@ function taking(id: string, { count = 1, ...fields }: Partial<Taking> & { count?
 }
 
 function destruction(id: string, count: number, live: number): Destruction {
-  return { takings: [taking(id, { count })], live: { seats: live } };
+  return { holdables: [holdable(id, { count })], live: { seats: live } };
 }
 
 interface Around {
   all?: Partial<Counts>;
   /** What limits hold already of a customer, and nobody answered. */
   asked?: Readonly<Record<string, Removes>>;
-  limits?: TakingLimits;
+  limits?: RemovalLimits;
   windows?: Windows;
-  rule?: TakingRule;
+  rule?: HoldRule;
   /** What was released in the run before. */
-  released?: readonly Taking[];
+  released?: readonly Holdable[];
 }
 
 /** Why each operation is held, by its hash; of all things a million live where nothing else is said. */
 function heldOf(items: readonly Destruction[], around: Around = {}): ReadonlyMap<string, HeldFor> {
   const { all = {}, asked = {}, limits = defaults, windows = never, rule = applies, released = [] } = around;
   const many: Counts = { seats: 1_000_000, products: 1_000_000, accounts: 1_000_000, locks: 1_000_000 };
-  const own = new Map(items.flatMap(({ takings, live }) => takings.map((item) => [item.customer.id, live] as const)));
+  const own = new Map(
+    items.flatMap(({ holdables, live }) => holdables.map((item) => [item.customer.id, live] as const)),
+  );
   const live = { of: ({ id }: { id: string }) => ({ ...nothing, ...own.get(id) }), all: { ...many, ...all } };
   const askedOf = ({ id }: { id: string }): Removes[] => (asked[id] === undefined ? [] : [asked[id]]);
   const sums = { live, windows, asked: { all: Object.values(asked), of: askedOf }, released };
-  return judgeTakings(
-    items.flatMap(({ takings }) => takings),
+  return judgeHoldables(
+    items.flatMap(({ holdables }) => holdables),
     limits,
     sums,
     rule,
@@ -106,8 +114,8 @@ function heldOf(items: readonly Destruction[], around: Around = {}): ReadonlyMap
 
 function judged(items: readonly Destruction[], liveInAll: number, around: Around = {}): string[] {
   const held = heldOf(items, { ...around, all: { seats: liveInAll, ...around.all } });
-  return items.flatMap(({ takings }) =>
-    takings.map(({ customer, hash }) => {
+  return items.flatMap(({ holdables }) =>
+    holdables.map(({ customer, hash }) => {
       const why = held.get(hash);
       return `${customer.id} ${why === undefined ? "released" : `held by ${why.scope}`}`;
     }),
@@ -138,30 +146,32 @@ describe("the limit of one enterprise: 5, or 5 % of what is live there", () => {
     expect(only(count, live, 1_000_000) === undefined).toBe(released);
   });
 
-  it.each(takenThings)("is exact for %s at one below it, at it and one above it", (thing) => {
+  it.each(removedThings)("is exact for %s at one below it, at it and one above it", (thing) => {
     const of = (count: number) =>
-      judged([{ takings: [taking("a", { thing, count })], live: { [thing]: 200 } }], 1_000_000);
+      judged([{ holdables: [holdable("a", { thing, count })], live: { [thing]: 200 } }], 1_000_000);
     expect([of(9), of(10), of(11)]).toEqual([["a released"], ["a released"], ["a held by enterprise"]]);
   });
 
   it("holds all that takes away there once one kind of thing is over it, and nothing elsewhere", () => {
     const items: Destruction[] = [
-      { takings: [taking("a", { thing: "products", count: 6 }), taking("a", { count: 1 })], live: {} },
+      { holdables: [holdable("a", { thing: "products", count: 6 }), holdable("a", { count: 1 })], live: {} },
       destruction("b", 1, 10),
     ];
     expect(judged(items, 1_000_000)).toEqual(["a held by enterprise", "a held by enterprise", "b released"]);
   });
 
   it("counts each kind of thing by itself", () => {
-    const items = [{ takings: [taking("a", { thing: "products", count: 5 }), taking("a", { count: 5 })], live: {} }];
+    const items = [
+      { holdables: [holdable("a", { thing: "products", count: 5 }), holdable("a", { count: 5 })], live: {} },
+    ];
     expect(judged(items, 1_000_000)).toEqual(["a released", "a released"]);
   });
 
   it("counts the seats that go with what is deleted among the seats", () => {
     const deleted = (count: number) =>
-      taking("a", { thing: "products", removes: { ...removed("a", "seats", count), products: 1 } });
+      holdable("a", { thing: "products", removes: { ...removed("a", "seats", count), products: 1 } });
     const of = (count: number) =>
-      judged([{ takings: [taking("a", { count: 2 }), deleted(count)], live: {} }], 1_000_000);
+      judged([{ holdables: [holdable("a", { count: 2 }), deleted(count)], live: {} }], 1_000_000);
     expect([of(3), of(4)]).toEqual([
       ["a released", "a released"],
       ["a held by enterprise", "a held by enterprise"],
@@ -179,14 +189,14 @@ describe("the limit of one enterprise: 5, or 5 % of what is live there", () => {
     });
     const unnamed = [removesOf({ hash: "h", takesAway: 3, weight }, "seats", ["N1"])];
     unnamed.push(removesOf({ hash: "i", takesAway: 3, weight }, "seats", ["N1"]));
-    const takings = unnamed.map((removes, index) => taking("a", { hash: String(index), removes }));
-    expect(heldOf([{ takings, live: {} }], { limits: atMost(4) }).get("0")?.count).toBe(5);
+    const holdables = unnamed.map((removes, index) => holdable("a", { hash: String(index), removes }));
+    expect(heldOf([{ holdables, live: {} }], { limits: atMost(4) }).get("0")?.count).toBe(5);
   });
 
   it("counts a seat that several operations free once", () => {
-    const frees = (hash: string, seats: string[]) => taking("a", { hash, removes: { ...none, seats } });
+    const frees = (hash: string, seats: string[]) => holdable("a", { hash, removes: { ...none, seats } });
     const first = frees("1", ["N1", "N2", "N3", "N4"]);
-    const of = (...seats: string[]) => judged([{ takings: [first, frees("2", seats)], live: {} }], 1_000_000);
+    const of = (...seats: string[]) => judged([{ holdables: [first, frees("2", seats)], live: {} }], 1_000_000);
     expect([of("N1", "N2", "N5"), of("N1", "N5", "N6")]).toEqual([
       ["a released", "a released"],
       ["a held by enterprise", "a held by enterprise"],
@@ -195,8 +205,8 @@ describe("the limit of one enterprise: 5, or 5 % of what is live there", () => {
 
   it("counts what is asked along, each seat once, and holds nothing for that alone", () => {
     const asked = { a: removed("x", "seats", 5), b: removed("y", "seats", 9) };
-    const of = (fields: Partial<Taking>) =>
-      heldOf([{ takings: [taking("a", fields)], live: { seats: 10 } }], { asked });
+    const of = (fields: Partial<Holdable>) =>
+      heldOf([{ holdables: [holdable("a", fields)], live: { seats: 10 } }], { asked });
     expect(
       of({ removes: removed("z", "seats", 1) })
         .values()
@@ -218,11 +228,14 @@ describe("the limit of one enterprise: 5, or 5 % of what is live there", () => {
   });
 
   it("counts what the run released before along, and judges it no more", () => {
-    const released = [taking("a", { hash: "before", removes: removed("x", "seats", 4) })];
+    const released = [holdable("a", { hash: "before", removes: removed("x", "seats", 4) })];
     const verdicts = (customer: string, ...seats: string[]): [string, string | undefined][] => {
-      const again = taking(customer, { hash: "again", removes: { ...none, seats } });
+      const again = holdable(customer, { hash: "again", removes: { ...none, seats } });
       const around = { released, limits: { ...defaults, run: { floor: 5, share: 0 } } };
-      return [...heldOf([{ takings: [again], live: { seats: 10 } }], around)].map(([hash, { scope }]) => [hash, scope]);
+      return [...heldOf([{ holdables: [again], live: { seats: 10 } }], around)].map(([hash, { scope }]) => [
+        hash,
+        scope,
+      ]);
     };
     expect([verdicts("a", "N1", "x 0"), verdicts("a", "N1", "N2"), verdicts("b", "N1", "N2")]).toEqual([
       [],
@@ -232,8 +245,8 @@ describe("the limit of one enterprise: 5, or 5 % of what is live there", () => {
   });
 
   it("holds nothing that takes nothing away", () => {
-    const harmless = taking("a", { thing: undefined, removes: none, weight: noWeight, hash: "harmless" });
-    expect(judged([{ takings: [taking("a", { count: 6 }), harmless], live: {} }], 1_000_000)).toEqual([
+    const harmless = holdable("a", { thing: undefined, removes: none, weight: noWeight, hash: "harmless" });
+    expect(judged([{ holdables: [holdable("a", { count: 6 }), harmless], live: {} }], 1_000_000)).toEqual([
       "a held by enterprise",
       "a released",
     ]);
@@ -290,17 +303,20 @@ describe("the limit of one run: 20, or 1 % of all that is live", () => {
     ]);
   });
 
-  it.each(takenThings)("is exact for %s at one below it, at it and one above it", (thing) => {
+  it.each(removedThings)("is exact for %s at one below it, at it and one above it", (thing) => {
     const of = (last: number) =>
       judged(
-        [5, 5, 5, last].map((count, index) => ({ takings: [taking(`e${index}`, { thing, count })], live: {} })),
+        [5, 5, 5, last].map((count, index) => ({ holdables: [holdable(`e${index}`, { thing, count })], live: {} })),
         0,
         { all: { [thing]: 100 } },
       );
     expect([of(4), of(5)].flat().every((text) => text.endsWith("released"))).toBe(true);
-    const extra = { takings: [taking("x", { thing, count: 1 })], live: {} };
+    const extra = { holdables: [holdable("x", { thing, count: 1 })], live: {} };
     const over = judged(
-      [...[5, 5, 5, 5].map((count, index) => ({ takings: [taking(`e${index}`, { thing, count })], live: {} })), extra],
+      [
+        ...[5, 5, 5, 5].map((count, index) => ({ holdables: [holdable(`e${index}`, { thing, count })], live: {} })),
+        extra,
+      ],
       0,
       { all: { [thing]: 100 } },
     );
@@ -355,13 +371,16 @@ describe.each([
   ["day", 40, "24 hours"],
   ["week", 100, "7 days"],
 ] as const)("the limit of a %s: %i, or a share of all that is live and was taken in it", (scope, floor, span) => {
-  const before = (thing: TakenThing, count: number): Windows => ({ ...never, [scope]: { ...nothing, [thing]: count } });
+  const before = (thing: RemovedThing, count: number): Windows => ({
+    ...never,
+    [scope]: { ...nothing, [thing]: count },
+  });
 
-  it.each(takenThings)(
+  it.each(removedThings)(
     "is exact for %s at one below it, at it and one above it, with what was taken before",
     (thing) => {
       const of = (count: number) =>
-        judged([{ takings: [taking("a", { thing, count: 3 })], live: {} }], 0, {
+        judged([{ holdables: [holdable("a", { thing, count: 3 })], live: {} }], 0, {
           all: { [thing]: floor + 3 },
           windows: before(thing, count),
         });
@@ -387,7 +406,7 @@ describe.each([
   });
 
   it("holds all that takes away in the run, and says what went before", () => {
-    const held = heldOf([destruction("a", 3, 10), { takings: [taking("b", { thing: "products" })], live: {} }], {
+    const held = heldOf([destruction("a", 3, 10), { holdables: [holdable("b", { thing: "products" })], live: {} }], {
       all: { seats: 1_000 },
       windows: before("seats", floor),
     });
@@ -425,21 +444,24 @@ describe.each([
 });
 
 describe("what a policy holds", () => {
-  const words = (word: PolicyWord, earned = 0): TakingRule => ({ word: () => word, earned: () => earned, toEarn: 10 });
+  const words = (word: PolicyWord, earned = 0): HoldRule => ({ word: () => word, earned: () => earned, toEarn: 10 });
 
   it("waits for a person whatever the limits allow, says why, and is counted by no limit", () => {
     const items = [
-      { takings: [taking("a", { count: 100, hash: "held", policy: "orders.cancelled", thing: "products" })], live: {} },
-      { takings: [taking("a", { hash: "free", policy: "assignments.revoked" })], live: {} },
+      {
+        holdables: [holdable("a", { count: 100, hash: "held", policy: "orders.cancelled", thing: "products" })],
+        live: {},
+      },
+      { holdables: [holdable("a", { hash: "free", policy: "assignments.revoked" })], live: {} },
     ] satisfies Destruction[];
-    const rule: TakingRule = { ...applies, word: (policy) => (policy === "orders.cancelled" ? "ask" : "apply") };
+    const rule: HoldRule = { ...applies, word: (policy) => (policy === "orders.cancelled" ? "ask" : "apply") };
     expect(judged(items, 1_000, { rule })).toEqual(["a held by policy", "a released"]);
     expect(heldOf(items, { rule }).get("held")?.explanation).toBe("policies.orders.cancelled is ask");
   });
 
   it("goes by itself once ten operations under it were approved in this ledger, and then limits rule", () => {
     const one = (count: number, earned: number) =>
-      judged([{ takings: [taking("a", { count })], live: {} }], 1_000, {
+      judged([{ holdables: [holdable("a", { count })], live: {} }], 1_000, {
         rule: words("apply-after-approvals", earned),
       });
     expect([one(1, 0), one(1, 9), one(1, 10), one(6, 10)]).toEqual([
@@ -453,19 +475,19 @@ describe("what a policy holds", () => {
   });
 
   it("is earned by itself, whatever the kind of the operation", () => {
-    const rule: TakingRule = {
+    const rule: HoldRule = {
       ...words("apply-after-approvals"),
       earned: (policy) => (policy === "orders.ended" ? 10 : 9),
     };
-    const takings = (["orders.ended", "orders.cancelled"] as const).map((policy) =>
-      taking("a", { policy, hash: policy, kind: "delete-products", thing: "products" }),
+    const holdables = (["orders.ended", "orders.cancelled"] as const).map((policy) =>
+      holdable("a", { policy, hash: policy, kind: "delete-products", thing: "products" }),
     );
-    expect(judged([{ takings, live: {} }], 1_000, { rule })).toEqual(["a released", "a held by policy"]);
+    expect(judged([{ holdables, live: {} }], 1_000, { rule })).toEqual(["a released", "a held by policy"]);
   });
 
   it("holds what takes nothing away too", () => {
-    const harmless = taking("a", { thing: undefined, removes: none, weight: noWeight, hash: "h" });
-    expect(heldOf([{ takings: [harmless], live: {} }], { rule: words("ask") }).get("h")).toMatchObject({
+    const harmless = holdable("a", { thing: undefined, removes: none, weight: noWeight, hash: "h" });
+    expect(heldOf([{ holdables: [harmless], live: {} }], { rule: words("ask") }).get("h")).toMatchObject({
       scope: "policy",
       policy: "assignments.revoked",
       explanation: "policies.assignments.revoked is ask",
@@ -480,7 +502,7 @@ describe("what a policy holds", () => {
     "and what changed since a person was shown it (%s) is asked anew, whatever the limits allow",
     (state, said) => {
       const askedBefore = [{ id: 1, state }];
-      expect([...heldOf([{ takings: [taking("a", { askedBefore })], live: {} }]).values()]).toMatchObject([
+      expect([...heldOf([{ holdables: [holdable("a", { askedBefore })], live: {} }]).values()]).toMatchObject([
         { scope: "operation", explanation: `${said}, and it has changed since` },
       ]);
     },
@@ -493,15 +515,18 @@ describe("what a policy holds", () => {
   });
 
   it("holds nothing that no policy rules", () => {
-    const free = { takings: [taking("a", { policy: undefined })], live: { seats: 10 } };
+    const free = { holdables: [holdable("a", { policy: undefined })], live: { seats: 10 } };
     expect(judged([free], 1_000, { rule: words("ask") })).toEqual(["a released"]);
   });
 
   it("is outranked by what is approved alone, by a record that goes to and fro, and by what a rebuild forgot", () => {
     const items = [
-      { takings: [taking("a", { hash: "alone", alone: true })], live: {} },
-      { takings: [taking("b", { hash: "flips", flips: "the CRM changed order crm/1 to and fro 5 times" })], live: {} },
-      { takings: [taking("c", { hash: "rebuilt", rebuilt: true })], live: {} },
+      { holdables: [holdable("a", { hash: "alone", alone: true })], live: {} },
+      {
+        holdables: [holdable("b", { hash: "flips", flips: "the CRM changed order crm/1 to and fro 5 times" })],
+        live: {},
+      },
+      { holdables: [holdable("c", { hash: "rebuilt", rebuilt: true })], live: {} },
     ];
     expect(judged(items, 0)).toEqual(["a held by operation", "b held by flips", "c held by rebuilt"]);
     expect(heldOf(items).get("alone")?.explanation).toBe(
@@ -522,9 +547,9 @@ describe("what a person is asked", () => {
     ...(policy !== undefined && { policy }),
   });
   /** The questions about these, each an operation of its own. */
-  const asked = (held: readonly HeldFor[], fields: Partial<Taking> = {}) => {
-    const takings = held.map((_, index) => taking("a", { hash: String(index), ...fields }));
-    return questionsOf(takings, new Map(held.map((one, index) => [String(index), one])));
+  const asked = (held: readonly HeldFor[], fields: Partial<Holdable> = {}) => {
+    const holdables = held.map((_, index) => holdable("a", { hash: String(index), ...fields }));
+    return questionsOf(holdables, new Map(held.map((one, index) => [String(index), one])));
   };
 
   it("is one thing: a limit, one policy, or an operation that is approved alone", () => {
@@ -536,19 +561,19 @@ describe("what a person is asked", () => {
       why("policy", "p", "orders.deleted"),
     ]);
     expect(
-      questions.map(({ scope, policy, takings }) => [scope, policy, takings.map(({ taking: { hash } }) => hash)]),
+      questions.map(({ scope, policy, holdables }) => [scope, policy, holdables.map(({ holdable: { hash } }) => hash)]),
     ).toEqual([
       ["run", undefined, ["0", "2"]],
       ["policy", "orders.deleted", ["1", "4"]],
       ["policy", "orders.moved", ["3"]],
     ]);
-    const alone = ["x", "y"].map((hash) => taking("a", { hash, alone: true }));
-    expect(questionsOf([...alone, taking("a")], heldOf([{ takings: alone, live: {} }]))).toHaveLength(2);
+    const alone = ["x", "y"].map((hash) => holdable("a", { hash, alone: true }));
+    expect(questionsOf([...alone, holdable("a")], heldOf([{ holdables: alone, live: {} }]))).toHaveLength(2);
   });
 
   it("says of each operation why it is held", () => {
     expect(asked([why("policy", "p"), why("policy", "q")])).toMatchObject([
-      { takings: [{ reason: "p" }, { reason: "q" }] },
+      { holdables: [{ reason: "p" }, { reason: "q" }] },
     ]);
   });
 });

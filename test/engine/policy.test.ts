@@ -162,7 +162,7 @@ describe("what a revoke weighs", () => {
 
 describe("while a source cannot be believed", () => {
   it("nothing that takes something away is made of what is meant, whichever stage means it, and the rest is", () => {
-    const takingBlocked = { code: "revokes.blocked", reason: "a source has lost its rows", again: true };
+    const removalsBlocked = { code: "revokes.blocked", reason: "a source has lost its rows", again: true };
     const ann = staff("ann", { assets: [] });
     const planned = plan(
       people({
@@ -172,9 +172,9 @@ describe("while a source cannot be believed", () => {
       }),
     );
     const meant = planned.operations.map(({ ...operation }) => operation);
-    const rejections = new StandingRejections([], { ...standardRules, settings: settingsWith(), takingBlocked });
+    const rejections = new StandingRejections([], { ...standardRules, settings: settingsWith(), removalsBlocked });
     const { operations, refused } = rejections.operations(meant);
     expect([planned.operations.length, operations]).toEqual([1, []]);
-    expect(refused).toEqual([["crm/ann", takingBlocked]]);
+    expect(refused).toEqual([["crm/ann", removalsBlocked]]);
   });
 });

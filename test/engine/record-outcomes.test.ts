@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { Progress, RecordOutcomes } from "../../src/engine/attempt.ts";
-import type { RecordOutcome } from "../../src/engine/plan/records.ts";
+import type { RecordOutcome } from "../../src/engine/plan/blocks.ts";
 import { type Operation, operation } from "../../src/engine/model/operation.ts";
 import { growth, notQuadratic } from "../support/growth.ts";
 import { key } from "../support/world/records.ts";

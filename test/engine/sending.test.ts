@@ -1,11 +1,11 @@
 import { setImmediate as turn } from "node:timers/promises";
 import { expect, it } from "vitest";
-import { sendOnce, type Permit } from "../../src/engine/send.ts";
+import { sendOnce, type SendPermit } from "../../src/engine/send.ts";
 
 /** A service that takes every call, and notes whether its permit was given back. */
-function service(): { send: (permit: Permit) => Promise<string>; isBack: () => boolean } {
+function service(): { send: (permit: SendPermit) => Promise<string>; isBack: () => boolean } {
   let back = false;
-  const send = async ({ beforeSending, recorded }: Permit): Promise<string> => {
+  const send = async ({ beforeSending, recorded }: SendPermit): Promise<string> => {
     void recorded?.then(() => (back = true));
     await beforeSending?.();
     await turn();

@@ -32,7 +32,7 @@ async function planned(world: ApplyWorld, kind: OperationName): Promise<Operatio
     {
       thorough: false,
       signal: undefined,
-      takingBlocked: undefined,
+      removalsBlocked: undefined,
     },
   );
   let made = await planning.plan();

@@ -1,7 +1,7 @@
 import { chosenFrom } from "../../src/requests/plan-file.ts";
 import { Problem } from "../../src/base/errors.ts";
 import { formatKey } from "../../src/crm/keys.ts";
-import { needsOf } from "../../src/engine/plan/records.ts";
+import { needsOf } from "../../src/engine/plan/blocks.ts";
 import type { RunRequest } from "../../src/engine/run/request.ts";
 import type { UndoSummary } from "../../src/engine/run/undo-run.ts";
 import { emptyLedger } from "../simulation/simulate.ts";

@@ -15,7 +15,7 @@ import type { RequestOf } from "./requests.ts";
 import type { Change, Draft, RecordReference, Schemas, Shapes, Stage } from "./resource.ts";
 import type { PayloadFacts } from "../customer.ts";
 import type { Known, StateChange } from "./state.ts";
-import type { TakenThing } from "./operation.ts";
+import type { RemovedThing } from "./operation.ts";
 
 export interface JournalEntry<S extends Shapes> {
   id: string;
@@ -181,7 +181,7 @@ export interface Decide<S extends Shapes> {
 
 export interface Capabilities<S extends Shapes> {
   governed?: { policy: PolicyName; alone?: true };
-  removes?: { thing: TakenThing; count: (operation: Draft<S>) => number };
+  removes?: { thing: RemovedThing; count: (operation: Draft<S>) => number };
   claims?: { what: Uniqueness["what"]; of: (operation: Draft<S>) => Uniqueness | undefined };
   expects?: (operation: Draft<S>) => Amends | undefined;
   /** Its parts, if the service accepts or rejects each part separately. */

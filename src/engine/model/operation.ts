@@ -119,10 +119,10 @@ export function countedStored(kind: OperationName, payload: Json): number | unde
   return fits(schemas.payload, payload) ? can.prints?.count?.(payload) : undefined;
 }
 
-export const takenThings = ["seats", "products", "accounts", "locks"] as const;
-export type TakenThing = (typeof takenThings)[number];
+export const removedThings = ["seats", "products", "accounts", "locks"] as const;
+export type RemovedThing = (typeof removedThings)[number];
 
-export function noThings(): Record<TakenThing, number> {
+export function noThings(): Record<RemovedThing, number> {
   return { seats: 0, products: 0, accounts: 0, locks: 0 };
 }
 
@@ -138,7 +138,7 @@ export type Weight = {
   readonly lent: number;
 };
 
-const weighed = [...takenThings, "nodes", "lastAsset", "online", "lent"] as const satisfies (keyof Weight)[];
+const weighed = [...removedThings, "nodes", "lastAsset", "online", "lent"] as const satisfies (keyof Weight)[];
 
 export const noWeight: Weight = { ...noThings(), nodes: 0, lastAsset: 0, online: 0, lent: 0 };
 
@@ -158,10 +158,10 @@ interface Taker {
 
 export function removesOf(
   { hash, takesAway, weight }: Taker,
-  takes: TakenThing | undefined,
+  takes: RemovedThing | undefined,
   numbers: readonly string[],
 ): Removes {
-  const count = (thing: TakenThing): number => (takes === thing ? takesAway : weight[thing]);
+  const count = (thing: RemovedThing): number => (takes === thing ? takesAway : weight[thing]);
   const others = Array.from({ length: Math.max(0, count("seats") - numbers.length) }, (_, n) => `${hash} ${n}`);
   return {
     seats: [...numbers, ...others].slice(0, count("seats")).toSorted(),
@@ -173,8 +173,8 @@ export function removesOf(
 }
 
 /** A seat that several operations remove counts once. */
-export function countRemoved(all: readonly Removes[]): Record<TakenThing, number> {
-  const sum = (thing: Exclude<TakenThing, "seats">): number => all.reduce((total, item) => total + item[thing], 0);
+export function countRemoved(all: readonly Removes[]): Record<RemovedThing, number> {
+  const sum = (thing: Exclude<RemovedThing, "seats">): number => all.reduce((total, item) => total + item[thing], 0);
   return {
     seats: new Set(all.flatMap(({ seats }) => seats)).size,
     products: sum("products"),
@@ -185,7 +185,7 @@ export function countRemoved(all: readonly Removes[]): Record<TakenThing, number
 
 export function removesSomething(removes: Removes): boolean {
   const counts = countRemoved([removes]);
-  return takenThings.some((thing) => counts[thing] > 0);
+  return removedThings.some((thing) => counts[thing] > 0);
 }
 
 /** Whether it removes no more than a person was shown. It may remove less if a part is already done. */
@@ -194,8 +194,8 @@ export function removesNoMore(now: Removes, shown: Removes): boolean {
   return now.seats.every((seat) => shown.seats.includes(seat)) && counts.every((thing) => now[thing] <= shown[thing]);
 }
 
-export function isTaking({ takesAway, weight }: { takesAway: number; weight: Weight }): boolean {
-  return takesAway > 0 || takenThings.some((thing) => weight[thing] > 0);
+export function isRemoval({ takesAway, weight }: { takesAway: number; weight: Weight }): boolean {
+  return takesAway > 0 || removedThings.some((thing) => weight[thing] > 0);
 }
 
 export function sumOf(weights: Iterable<Weight>): Weight {

@@ -2,7 +2,7 @@ import type { PlannedAsset } from "./references.ts";
 import type { EngineDependencies } from "../customer.ts";
 import type { AssetNumbers } from "../deliver.ts";
 import type { OperationType } from "./operation-type.ts";
-import type { Operation, TakenThing } from "./operation.ts";
+import type { Operation, RemovedThing } from "./operation.ts";
 import type { RequestOf } from "./requests.ts";
 import type { Known, StatePart } from "./state.ts";
 import type { UndoFacts, UndoRule } from "../plan/undo.ts";
@@ -66,7 +66,7 @@ export function typeIn(column: string, holds: (type: AnyType) => boolean): strin
   return names.length === 1 ? `${column} = ${names[0]}` : `${column} in (${names.join(", ")})`;
 }
 
-export function removedBy(of: { kind: OperationName }): TakenThing | undefined {
+export function removedBy(of: { kind: OperationName }): RemovedThing | undefined {
   return typeOf(of).can.removes?.thing;
 }
 

@@ -10,7 +10,7 @@ import type {
   LoadedCustomer,
   PlanOptions,
   Planned,
-  Prepared,
+  PlanInput,
 } from "../plan/input.ts";
 import type { DoneOperation, UndoFacts, Undoing, LastGiven, UndoRule } from "../plan/undo.ts";
 import type { z } from "zod";
@@ -23,11 +23,11 @@ import type { LedgerRows } from "../../ledger/state/registry.ts";
 import type { LedgerTables } from "../../ledger/tables.ts";
 import type { Desired, DesiredStaff, OrderWithTree } from "./desired.ts";
 import type { OperationType } from "./operation-type.ts";
-import type { DraftOperation, Operation, TakenThing, Weight } from "./operation.ts";
+import type { DraftOperation, Operation, RemovedThing, Weight } from "./operation.ts";
 import type { Policies, PolicyName } from "./policy-settings.ts";
 import type { Requested, RequestShapes, Verdict, RequestIn, RequestOf } from "./requests.ts";
 import type { Known, StateChange, StatePart } from "./state.ts";
-import type { Block, BlockedRecord, ReadBack } from "../plan/records.ts";
+import type { Block, BlockedRecord, ReadBack } from "../plan/blocks.ts";
 import type { ExplainFacts, ResourceEvent } from "../../report/explain.ts";
 import type { Comparison, CustomerCase, ReconciliationView } from "../../report/reconciliation/case.ts";
 import type { WritingEndpoint } from "../../contract/endpoints.ts";
@@ -123,7 +123,7 @@ export interface StateRows {
   readonly gather?: (given: Gathered) => Partial<LoadedCustomer>;
   readonly writes: Writes;
   /** Without a customer: of all customers. Undefined: the resource has no such things. */
-  readonly count?: (thing: TakenThing, customer: RecordKey | undefined) => number | undefined;
+  readonly count?: (thing: RemovedThing, customer: RecordKey | undefined) => number | undefined;
   readonly lastChange?: (id: string) => LastGiven | undefined;
 }
 
@@ -204,9 +204,9 @@ export interface Resource<
     options: { whole?: boolean },
   ) => Seeking;
   /** Uses only desired, recorded and observed state, and the plans of earlier resources. */
-  readonly plan: (given: Prepared, earlier: Earlier, options: PlanOptions) => ResourcePlan;
+  readonly plan: (given: PlanInput, earlier: Earlier, options: PlanOptions) => ResourcePlan;
   /** After all resources: deletes accounts of people without assets. */
-  readonly planLast?: (given: Prepared, earlier: Earlier, options: PlanOptions) => ResourcePlan;
+  readonly planLast?: (given: PlanInput, earlier: Earlier, options: PlanOptions) => ResourcePlan;
   readonly adopt?: (loaded: Pick<LoadedCustomer, "customer" | "known">, shown: ShownPerson) => ReadBack;
   readonly differing?: (ledger: Ledger, customer: RecordKey) => Promise<(member: ObservedMember) => string[]>;
   readonly compare?: (item: CustomerCase, view: ReconciliationView) => Comparison[];

@@ -1,9 +1,9 @@
-import { recordName } from "./records.ts";
+import { recordName } from "./blocks.ts";
 import { formatKey } from "../../crm/keys.ts";
 import type { RecordKey, Stream } from "../../crm/model.ts";
 import {
   type Operation,
-  isTaking,
+  isRemoval,
   removesOf,
   removesNoMore,
   removesSomething,
@@ -13,7 +13,7 @@ import { freedBy, grantedBy, needsApproval, removedBy } from "../model/registry.
 import type { Known } from "../model/state.ts";
 import { policyOf, type Policies } from "../model/policy-settings.ts";
 import type { LoadedCustomer } from "./input.ts";
-import type { Taking } from "./limits.ts";
+import type { Holdable } from "./limits.ts";
 
 const replacing: ReadonlySet<Operation["policy"]> = new Set(["orders.replaced", "orders.assetChanged"]);
 
@@ -48,7 +48,7 @@ const mostFlips = 5;
 type Judged = Pick<LoadedCustomer, "desiredCustomer" | "orders" | "staff" | "rebuilt">;
 
 /** The operations that a limit or a policy may hold. The run judges them first. */
-export function takingsOf(policies: Policies, records: Judged, operations: readonly Operation[]): Taking[] {
+export function holdablesOf(policies: Policies, records: Judged, operations: readonly Operation[]): Holdable[] {
   const told = flipsOf(records);
   return operations.flatMap((operation) => {
     const { customer, hash, kind, subject, policy, weight, reason } = operation;
@@ -57,7 +57,7 @@ export function takingsOf(policies: Policies, records: Judged, operations: reado
     const alone = needsApproval(operation);
     const word = policy === undefined ? undefined : policyOf(policies, policy);
     const isAsked = word === "ask" || word === "apply-after-approvals";
-    if (!isTaking(operation) && !alone && flips === undefined && !rebuilt && !isAsked) return [];
+    if (!isRemoval(operation) && !alone && flips === undefined && !rebuilt && !isAsked) return [];
     const thing = removedBy(operation);
     const removes = removesOf(operation, thing, freedBy(operation));
     const { records: own } = operation;
@@ -101,7 +101,7 @@ function flipsOf({ desiredCustomer, orders, staff }: Judged): ReadonlyMap<string
   return told;
 }
 
-export interface DecidedOn extends Pick<Taking, "kind" | "hash" | "policy" | "subject"> {
+export interface DecidedOn extends Pick<Holdable, "kind" | "hash" | "policy" | "subject"> {
   state: "asked" | "approved" | "rejected";
   removes: Removes;
   changed: boolean;
@@ -119,28 +119,31 @@ export function isAlike(one: Alike, other: Alike): boolean {
   return one.kind === other.kind || (removesSomething(one.removes) && removesSomething(other.removes));
 }
 
-type Alike = Pick<Taking, "kind" | "subject" | "removes">;
+type Alike = Pick<Holdable, "kind" | "subject" | "removes">;
 
-export function isAsShown(hold: Omit<DecidedOn, "state">, taking: Pick<Taking, "policy" | "removes">): boolean {
-  return !hold.changed && hold.policy === taking.policy && removesNoMore(taking.removes, hold.removes);
+export function isAsShown(hold: Omit<DecidedOn, "state">, holdable: Pick<Holdable, "policy" | "removes">): boolean {
+  return !hold.changed && hold.policy === holdable.policy && removesNoMore(holdable.removes, hold.removes);
 }
 
 /** A decision covers only the operation in its question: its records, its policy and at most its removals. */
-export function decidedOn<Hold extends DecidedOn>(holds: readonly Hold[], takings: readonly Taking[]): Decided<Hold> {
-  const planned = new Map(takings.map((taking) => [taking.hash, taking]));
+export function decidedOn<Hold extends DecidedOn>(
+  holds: readonly Hold[],
+  holdables: readonly Holdable[],
+): Decided<Hold> {
+  const planned = new Map(holdables.map((holdable) => [holdable.hash, holdable]));
   const of = { asked: new Map<string, Hold>(), approved: new Map<string, Hold>(), rejected: new Map<string, Hold>() };
   const outdated = new Map<string, Hold[]>();
   const others: Hold[] = [];
   for (const hold of holds) {
-    const taking = planned.get(hold.hash);
-    if (taking === undefined) others.push(hold);
-    else if (isAsShown(hold, taking)) of[hold.state].set(hold.hash, hold);
+    const holdable = planned.get(hold.hash);
+    if (holdable === undefined) others.push(hold);
+    else if (isAsShown(hold, holdable)) of[hold.state].set(hold.hash, hold);
     else outdated.set(hold.hash, [hold]);
   }
   const known = new Set([...Object.values(of).flatMap((part) => [...part.keys()]), ...outdated.keys()]);
-  for (const taking of takings) {
-    const alike = known.has(taking.hash) ? [] : others.filter((hold) => isAlike(hold, taking));
-    if (alike.length > 0) outdated.set(taking.hash, alike);
+  for (const holdable of holdables) {
+    const alike = known.has(holdable.hash) ? [] : others.filter((hold) => isAlike(hold, holdable));
+    if (alike.length > 0) outdated.set(holdable.hash, alike);
   }
   return { ...of, outdated };
 }

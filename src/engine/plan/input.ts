@@ -1,7 +1,7 @@
 import { type AssumptionSettings, channelCodesOf } from "../../contract/assumption-settings.ts";
 import type { Contradictions } from "../model/assumptions-met.ts";
 import type { Policies } from "../model/policy-settings.ts";
-import type { Block, BlockedRecord } from "./records.ts";
+import type { Block, BlockedRecord } from "./blocks.ts";
 import type { Operation } from "../model/operation.ts";
 import type { StateChange, Known } from "../model/state.ts";
 import type { RecordKey } from "../../crm/model.ts";
@@ -24,7 +24,7 @@ export interface PlanOptions {
   canSeal: boolean;
   policies: Policies;
   /** A source was read incompletely or shrank, so this run may remove nothing. */
-  takingBlocked: Block | undefined;
+  removalsBlocked: Block | undefined;
   /** Nothing that depends on one of these is planned. */
   contradicted: Contradictions;
   /** Hashes of operations that a person rejected. They are not planned again unchanged. */
@@ -56,13 +56,13 @@ export interface Planned {
   endingNumbers: ReadonlySet<string>;
 }
 
-export interface Prepared extends CustomerInput {
+export interface PlanInput extends CustomerInput {
   numbers: CustomerNumbers;
   /** Set if the enterprise is linked under another channel customer number. */
   renumbered: Block | undefined;
 }
 
-export function prepare(input: CustomerInput, settings: AssumptionSettings): Prepared {
+export function planInputOf(input: CustomerInput, settings: AssumptionSettings): PlanInput {
   const numbers = customerNumbers(input.customer, input.desiredCustomer?.body.channelCustomerId, settings);
   return { ...input, numbers, renumbered: otherNumber(input.customer, input.known.link, numbers) };
 }

@@ -3,18 +3,18 @@ import type { RecordKey } from "../../crm/model.ts";
 import {
   type HoldScope,
   type Removes,
-  type TakenThing,
+  type RemovedThing,
   type Weight,
   countRemoved,
   grouped,
   removesSomething,
-  takenThings,
+  removedThings,
   type Operation,
 } from "../model/operation.ts";
 import type { PolicyName, PolicyWord } from "../model/policy-settings.ts";
 import type { OperationName, RecordReference } from "../model/resource.ts";
 import { freedBy, grantedBy } from "../model/registry.ts";
-import { goingWithout } from "./records.ts";
+import { goingWithout } from "./blocks.ts";
 
 /** Allows the larger of `floor` things and `share` of the live things of one kind. */
 export interface DeletionLimit {
@@ -22,20 +22,20 @@ export interface DeletionLimit {
   share: number;
 }
 
-export interface TakingLimits {
+export interface RemovalLimits {
   enterprise: DeletionLimit;
   run: DeletionLimit;
   day: DeletionLimit;
   week: DeletionLimit;
 }
 
-export interface Taking {
+export interface Holdable {
   customer: RecordKey;
   hash: string;
   kind: OperationName;
   subject: string;
   policy: PolicyName | undefined;
-  thing: TakenThing | undefined;
+  thing: RemovedThing | undefined;
   removes: Removes;
   weight: Weight;
   reason: string;
@@ -54,7 +54,7 @@ export interface AskedBefore {
   state: "asked" | "approved" | "rejected";
 }
 
-export type Counts = Readonly<Record<TakenThing, number>>;
+export type Counts = Readonly<Record<RemovedThing, number>>;
 
 export interface Live {
   of(customer: RecordKey): Counts;
@@ -72,7 +72,7 @@ export interface Asked {
   of(customer: RecordKey): readonly Removes[];
 }
 
-export interface TakingRule {
+export interface HoldRule {
   word(policy: PolicyName): PolicyWord;
   earned(policy: PolicyName): number;
   toEarn: number;
@@ -83,7 +83,7 @@ export interface Sums {
   windows: Windows;
   asked: Asked;
   /** What this run released already. It counts, and is no longer held. */
-  released: readonly Taking[];
+  released: readonly Holdable[];
 }
 
 export interface HeldFor {
@@ -116,15 +116,15 @@ export function allowedOfAll(limit: DeletionLimit, live: number): number {
  * do not count. Over an enterprise's limit, all its removals are held. Over a limit of the run, the day or the week,
  * all removals of the run are held. Undecided (`sums.asked`) and released ones count too.
  */
-export function judgeTakings(
-  items: readonly Taking[],
-  limits: TakingLimits,
+export function judgeHoldables(
+  items: readonly Holdable[],
+  limits: RemovalLimits,
   sums: Sums,
-  rule: TakingRule,
+  rule: HoldRule,
 ): ReadonlyMap<string, HeldFor> {
   const { live, asked, released } = sums;
   const held = new Map<string, HeldFor>();
-  const counted: Taking[] = [];
+  const counted: Holdable[] = [];
   for (const item of items) {
     const why = ruledOut(item, rule);
     if (why !== undefined) held.set(item.hash, { ...why, ...policyOf(item), ...countOf(item, live) });
@@ -154,20 +154,20 @@ export function judgeTakings(
   return held;
 }
 
-function isCounted({ removes }: Taking): boolean {
+function isCounted({ removes }: Holdable): boolean {
   return removesSomething(removes);
 }
 
-function countOf({ customer, thing, removes }: Taking, live: Live): Pick<HeldFor, "count" | "allowed" | "total"> {
+function countOf({ customer, thing, removes }: Holdable, live: Live): Pick<HeldFor, "count" | "allowed" | "total"> {
   if (thing === undefined) return { count: 0, allowed: 0, total: 0 };
   return { count: countRemoved([removes])[thing], allowed: 0, total: live.of(customer)[thing] };
 }
 
-function policyOf({ policy }: Taking): Pick<HeldFor, "policy"> {
+function policyOf({ policy }: Holdable): Pick<HeldFor, "policy"> {
   return policy === undefined ? {} : { policy };
 }
 
-function ruledOut(item: Taking, rule: TakingRule): Pick<HeldFor, "scope" | "toEarn" | "explanation"> | undefined {
+function ruledOut(item: Holdable, rule: HoldRule): Pick<HeldFor, "scope" | "toEarn" | "explanation"> | undefined {
   if (item.flips !== undefined) return { scope: "flips", explanation: item.flips };
   if (item.rebuilt) return { scope: "rebuilt", explanation: forgotten };
   if (item.alone)
@@ -195,7 +195,7 @@ const forgotten =
   "rejected this, undid it, or ordered it for a customer that is no longer in the CRM";
 
 interface Over {
-  thing: TakenThing;
+  thing: RemovedThing;
   count: number;
   allowed: number;
   total: number;
@@ -204,7 +204,7 @@ interface Over {
 }
 
 function overLimit(
-  items: readonly Taking[],
+  items: readonly Holdable[],
   asked: readonly Removes[],
   limit: DeletionLimit,
   { live, allows = allowedOfAll, before }: { live: Counts; allows?: typeof allowedBy; before?: Counts | undefined },
@@ -212,7 +212,7 @@ function overLimit(
   const own = items.map(({ removes }) => removes);
   const now = countRemoved(own);
   const all = countRemoved([...own, ...asked]);
-  for (const thing of takenThings) {
+  for (const thing of removedThings) {
     const earlier = before?.[thing] ?? 0;
     const count = all[thing] + earlier;
     const total = live[thing] + earlier;
@@ -224,8 +224,8 @@ function overLimit(
 }
 
 function overAll(
-  counted: readonly Taking[],
-  limits: TakingLimits,
+  counted: readonly Holdable[],
+  limits: RemovalLimits,
   { live, asked, windows }: Sums,
 ): HeldFor | undefined {
   for (const [scope, span] of [["run"], ["day", " within 24 hours"], ["week", " within 7 days"]] as const) {
@@ -255,25 +255,25 @@ function taken({ allowed, limit, waiting }: Over, when = ""): string {
 }
 
 export interface HeldTogether extends Omit<HeldFor, "explanation"> {
-  takings: readonly { taking: Taking; reason: string }[];
+  holdables: readonly { holdable: Holdable; reason: string }[];
 }
 
-export function questionsOf(takings: readonly Taking[], held: ReadonlyMap<string, HeldFor>): HeldTogether[] {
-  const all = takings.flatMap((taking) => {
-    const why = held.get(taking.hash);
-    return why === undefined ? [] : [{ taking, why }];
+export function questionsOf(holdables: readonly Holdable[], held: ReadonlyMap<string, HeldFor>): HeldTogether[] {
+  const all = holdables.flatMap((holdable) => {
+    const why = held.get(holdable.hash);
+    return why === undefined ? [] : [{ holdable, why }];
   });
-  const groups = Map.groupBy(all, ({ taking, why }) =>
-    taking.alone ? taking.hash : `${why.scope} ${why.policy ?? ""}`,
+  const groups = Map.groupBy(all, ({ holdable, why }) =>
+    holdable.alone ? holdable.hash : `${why.scope} ${why.policy ?? ""}`,
   );
   return [...groups.values()].map((group) => questionOf(group));
 }
 
-function questionOf(group: readonly { taking: Taking; why: HeldFor }[]): HeldTogether {
+function questionOf(group: readonly { holdable: Holdable; why: HeldFor }[]): HeldTogether {
   const [first] = group;
   if (first === undefined) throw new Error("a question is about something");
   const { explanation: _, ...why } = first.why;
-  return { ...why, takings: group.map((one) => ({ taking: one.taking, reason: one.why.explanation })) };
+  return { ...why, holdables: group.map((one) => ({ holdable: one.holdable, reason: one.why.explanation })) };
 }
 
 /** Without held operations, what needs them, and what gives a number that they would free. */

@@ -4,16 +4,16 @@ import { type Operation, compareOperations } from "../model/operation.ts";
 import type { StateChange } from "../model/state.ts";
 import { handedIn, operationNames } from "../model/registry.ts";
 import type { Earlier, ResourcePlan } from "../model/resource.ts";
-import { firstBlocks, recordsOf, recordsWaiting, type Block, type RecordOutcome } from "./records.ts";
+import { firstBlocks, recordsOf, recordsWaiting, type Block, type RecordOutcome } from "./blocks.ts";
 import { factsOf, type Facts } from "./facts.ts";
 import {
   type CustomerInput,
   type Part,
   type PlanOptions,
   type Planned,
-  type Prepared,
+  type PlanInput,
   isAsked,
-  prepare,
+  planInputOf,
 } from "./input.ts";
 import { planRequested, type RequestStage } from "./requested.ts";
 import { StandingRejections } from "./rejections.ts";
@@ -35,7 +35,7 @@ export function planCustomer(input: CustomerInput, options: PlanOptions): Custom
   const { settings } = options;
   const { customer, known } = input;
   const rejections = new StandingRejections(input.rejections, options);
-  const prepared = prepare(input, settings);
+  const prepared = planInputOf(input, settings);
   const waiting = (own: Block, planned?: Planned): CustomerPlan => ({
     customer,
     operations: [],
@@ -97,7 +97,7 @@ interface StageOptions extends PlanOptions {
   rejections: StandingRejections;
 }
 
-type Plan = (given: Prepared, earlier: Earlier, options: PlanOptions) => ResourcePlan;
+type Plan = (given: PlanInput, earlier: Earlier, options: PlanOptions) => ResourcePlan;
 
 const nothingRequested: RequestStage = { operations: [], block: undefined };
 
@@ -112,13 +112,13 @@ const nothingPlanned: Planned = {
 };
 
 /** The first resource, customers, plans before all others: they need an enterprise. */
-function planFirst(given: Prepared, options: StageOptions): ResourcePlan {
+function planFirst(given: PlanInput, options: StageOptions): ResourcePlan {
   const [first] = handedIn().resources;
   if (first === undefined) throw new Error("no resource was handed in");
   return first.plan(given, earlierOf(nothingPlanned, options), options);
 }
 
-function planStagesOf(given: Prepared, options: StageOptions): Planned {
+function planStagesOf(given: PlanInput, options: StageOptions): Planned {
   const [, ...resources] = handedIn().resources;
   const planned = resources.reduce((before, resource) => {
     const noted = resource.requests === undefined ? before : withNotes(before);
@@ -139,7 +139,7 @@ function earlierOf(before: Planned, { rejections }: StageOptions): Earlier {
   };
 }
 
-function withPlan(plan: Plan, given: Prepared, before: Planned, options: StageOptions): Planned {
+function withPlan(plan: Plan, given: PlanInput, before: Planned, options: StageOptions): Planned {
   const { records, operations, changes, blocks, ...said } = plan(given, earlierOf(before, options), options);
   const part = records === "orders" ? "orders" : "people";
   const { endingNumbers = before.endingNumbers, memberships = before.memberships, notes = before.notes } = said;

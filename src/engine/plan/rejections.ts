@@ -1,5 +1,5 @@
 import { policyOf, type Policies, type PolicyName } from "../model/policy-settings.ts";
-import type { Block, BlockedRecord } from "./records.ts";
+import type { Block, BlockedRecord } from "./blocks.ts";
 import { contradictionOf, type Contradictions, type Resting } from "../model/assumptions-met.ts";
 import { type Operation, type DraftOperation, operation } from "../model/operation.ts";
 import { typeOf, removedBy } from "../model/registry.ts";
@@ -61,7 +61,7 @@ export function refusedParts(operation: Operation): { record: RecordReference; h
 }
 
 type Rules = Pick<PlanOptions, "settings" | "policies" | "contradicted"> &
-  Partial<Pick<PlanOptions, "takingBlocked" | "rejected">>;
+  Partial<Pick<PlanOptions, "removalsBlocked" | "rejected">>;
 
 /** Makes operations from drafts, without those that are stopped now or were rejected unchanged. */
 export class StandingRejections {
@@ -97,8 +97,8 @@ export class StandingRejections {
   }
 
   #ruled(made: Operation): Block | "nothing" | undefined {
-    const { policies, rejected, takingBlocked } = this.#rules;
-    if (takingBlocked !== undefined && takesByItself(made)) return takingBlocked;
+    const { policies, rejected, removalsBlocked } = this.#rules;
+    if (removalsBlocked !== undefined && takesByItself(made)) return removalsBlocked;
     if (rejected?.has(made.hash) === true) return rejectedByPerson(made);
     const ruled = made.policy === undefined ? "act" : consider(policies, made.policy, made.reason);
     return ruled === "act" ? undefined : ruled;

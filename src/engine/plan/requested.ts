@@ -11,7 +11,7 @@ import {
   type ManualRequest,
   type RequestOf,
 } from "../model/requests.ts";
-import type { Block } from "./records.ts";
+import type { Block } from "./blocks.ts";
 import type { CustomerInput } from "./input.ts";
 import type { StandingRejections } from "./rejections.ts";
 

@@ -4,8 +4,8 @@ import type { RecordKey } from "../../crm/model.ts";
 import { type DraftOperation, type Operation, type Stored, compareOperations } from "../model/operation.ts";
 import type { PrivateMarker } from "../model/references.ts";
 import type { OperationName, Need, RecordReference, Stage } from "../model/resource.ts";
-import type { Block } from "./records.ts";
-import { type PlanOptions, type Prepared, type CustomerInput, prepare } from "./input.ts";
+import type { Block } from "./blocks.ts";
+import { type PlanOptions, type PlanInput, type CustomerInput, planInputOf } from "./input.ts";
 import { hashOf } from "../../base/canonical-json.ts";
 import { formatKey } from "../../crm/keys.ts";
 import type { Undone } from "../model/operation-type.ts";
@@ -42,7 +42,7 @@ export type Undoes =
 
 export interface Undoing {
   run: string;
-  given: Prepared;
+  given: PlanInput;
   rows: readonly DoneOperation[];
   facts: UndoFacts;
   options: PlanOptions;
@@ -93,7 +93,7 @@ export function planUndo(
   { run, rows, facts }: Pick<Undoing, "run" | "rows" | "facts">,
   options: PlanOptions,
 ): { plan: CustomerPlan; steps: UndoStep[] } {
-  const given = prepare(input, options.settings);
+  const given = planInputOf(input, options.settings);
   const rejections = new StandingRejections(input.rejections, options);
   const firsts = new Map<string, string>();
   const taken: Operation[] = [];

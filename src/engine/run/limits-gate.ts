@@ -1,16 +1,16 @@
 import {
-  type TakingLimits,
-  type Taking,
+  type RemovalLimits,
+  type Holdable,
   type HeldTogether,
   type Windows,
   type HeldFor,
   type Sums,
-  type TakingRule,
+  type HoldRule,
   questionsOf,
-  judgeTakings,
+  judgeHoldables,
 } from "../plan/limits.ts";
 import type { EngineDependencies } from "../customer.ts";
-import { countRemoved, takenThings } from "../model/operation.ts";
+import { countRemoved, removedThings } from "../model/operation.ts";
 import type { CustomerAttempt, CustomerAttemptResult } from "../attempt.ts";
 import type { AskedTime } from "../../base/trusted-time.ts";
 import { formatKey } from "../../crm/keys.ts";
@@ -23,13 +23,13 @@ interface GateDependencies extends Pick<EngineDependencies, "ledger" | "logger" 
   concurrency: number;
   time: AskedTime;
   run: string;
-  limits: TakingLimits;
+  limits: RemovalLimits;
   attempt(customer: RecordKey, verdict: Partial<CustomerAttempt>): Promise<CustomerAttemptResult>;
   count(customer: RecordKey, result: CustomerAttemptResult): void;
   stopped(): boolean;
 }
 
-type Destructive = Extract<CustomerAttemptResult, { kind: "destructive" }> & { customer: RecordKey };
+type ToJudge = Extract<CustomerAttemptResult, { kind: "to-judge" }> & { customer: RecordKey };
 
 /** How often the run judges further operations of a customer in one go. The next run does the rest. */
 const mostMore = 3;
@@ -38,8 +38,8 @@ const changedMeanwhile = "the platform changed while crm-sync checked the limits
 /** Collects operations that limits and policies may hold, until the run judges them over its total. */
 export class LimitsGate {
   readonly #deps: GateDependencies;
-  readonly #destructive = new Map<string, Destructive>();
-  readonly #released = new Map<string, ReadonlyMap<string, Taking>>();
+  readonly #toJudge = new Map<string, ToJudge>();
+  readonly #released = new Map<string, ReadonlyMap<string, Holdable>>();
   readonly #again = new Set<string>();
   /** Removals before this run. Read once, because the removals of this run count as judged. */
   #windows: Promise<Windows> | undefined;
@@ -49,17 +49,17 @@ export class LimitsGate {
   }
 
   get customers(): RecordKey[] {
-    return [...this.#destructive.values()].map((item) => item.customer);
+    return [...this.#toJudge.values()].map((item) => item.customer);
   }
 
-  add(customer: RecordKey, result: Extract<CustomerAttemptResult, { kind: "destructive" }>): void {
+  add(customer: RecordKey, result: Extract<CustomerAttemptResult, { kind: "to-judge" }>): void {
     const key = formatKey(customer);
-    this.#destructive.set(key, { ...result, customer });
+    this.#toJudge.set(key, { ...result, customer });
     if (this.#released.has(key)) this.#again.add(key);
   }
 
   attemptedAnew(customer: RecordKey): Pick<CustomerAttempt, "released"> {
-    this.#destructive.delete(formatKey(customer));
+    this.#toJudge.delete(formatKey(customer));
     return this.#releasedOf(customer);
   }
 
@@ -74,7 +74,7 @@ export class LimitsGate {
    */
   async judge(again: readonly RecordKey[] = []): Promise<void> {
     const anew = new Set(again.map(formatKey));
-    let items = [...this.#destructive]
+    let items = [...this.#toJudge]
       .filter(([key]) => !this.#released.has(key) || (anew.has(key) && this.#again.delete(key)))
       .map(([, item]) => item);
     for (let more = 0; more <= mostMore && items.length > 0 && !this.#deps.stopped(); more += 1) {
@@ -88,41 +88,41 @@ export class LimitsGate {
     }
   }
 
-  async #attemptAll(items: readonly Destructive[]): Promise<Destructive[]> {
+  async #attemptAll(items: readonly ToJudge[]): Promise<ToJudge[]> {
     const lanes = { lanes: this.#deps.concurrency, stopped: () => this.#deps.stopped() };
-    const more: Destructive[] = [];
+    const more: ToJudge[] = [];
     await workInLanes([items], lanes, async ({ customer }) => {
       const result = await this.#deps.attempt(customer, this.#releasedOf(customer));
-      if (result.kind === "destructive") more.push({ ...result, customer });
+      if (result.kind === "to-judge") more.push({ ...result, customer });
       else this.#deps.count(customer, result);
     });
     return more;
   }
 
-  async #judge(items: readonly Destructive[]): Promise<void> {
+  async #judge(items: readonly ToJudge[]): Promise<void> {
     this.#windows ??= takenBefore(this.#deps);
-    const all = items.flatMap(({ takings }) => takings);
+    const all = items.flatMap(({ holdables }) => holdables);
     const isNew = new Set(all.map(({ hash }) => hash));
     const before = [...this.#released.values()].flatMap((own) => [...own.values()]);
     const kept = before.filter(({ hash }) => !isNew.has(hash));
     const held = await heldOf(this.#deps, all, await this.#windows, kept);
-    for (const { customer, takings, ofUndo } of items) {
+    for (const { customer, holdables, ofUndo } of items) {
       const key = formatKey(customer);
-      const goOn = takings.filter(({ hash }) => !held.has(hash));
+      const goOn = holdables.filter(({ hash }) => !held.has(hash));
       const released = new Map([...(this.#released.get(key) ?? []), ...goOn.map((one) => [one.hash, one] as const)]);
       this.#released.set(key, released);
-      await this.#ask({ customer, ofUndo }, questionsOf(takings, held));
+      await this.#ask({ customer, ofUndo }, questionsOf(holdables, held));
     }
   }
 
-  async #ask(whose: Pick<Destructive, "customer" | "ofUndo">, groups: readonly HeldTogether[]): Promise<void> {
+  async #ask(whose: Pick<ToJudge, "customer" | "ofUndo">, groups: readonly HeldTogether[]): Promise<void> {
     if (groups.length === 0) return;
     const { ledger, logger } = this.#deps;
     const asked = await ledger.decisions.ask(
       whose,
-      groups.map(({ takings, ...question }) => ({
+      groups.map(({ holdables, ...question }) => ({
         ...question,
-        holds: takings.map(({ taking, reason }) => ({ ...taking, scope: question.scope, reason })),
+        holds: holdables.map(({ holdable, reason }) => ({ ...holdable, scope: question.scope, reason })),
       })),
     );
     for (const { id: hold, scope } of asked) logger.warn({ hold, customer: formatKey(whose.customer), scope }, "held");
@@ -138,12 +138,12 @@ export class LimitsGate {
 
   /** Judges operations that appeared while the run waited. Customers that were judged before wait for the next run. */
   async judgeLate(due: readonly RecordKey[]): Promise<void> {
-    if (!due.some((customer) => this.#destructive.has(formatKey(customer)))) return;
+    if (!due.some((customer) => this.#toJudge.has(formatKey(customer)))) return;
     await this.judge();
     for (const customer of due) {
       const key = formatKey(customer);
       if (!this.#again.delete(key)) continue;
-      this.#destructive.delete(key);
+      this.#toJudge.delete(key);
       await this.#leave(customer, "left to the next run");
       this.#deps.count(customer, { kind: "stopped", reason: "stale" });
     }
@@ -152,7 +152,7 @@ export class LimitsGate {
 
 type Dependencies = Pick<EngineDependencies, "ledger" | "policies"> & {
   time: AskedTime;
-  limits: TakingLimits;
+  limits: RemovalLimits;
 };
 
 export interface WaitingHold {
@@ -167,37 +167,42 @@ const dayMs = 24 * 60 * 60 * 1_000;
 /** By hash. `released`: what this run released before. */
 export async function heldOf(
   deps: Dependencies,
-  takings: readonly Taking[],
+  holdables: readonly Holdable[],
   windows: Windows,
-  released: readonly Taking[] = [],
+  released: readonly Holdable[] = [],
 ): Promise<ReadonlyMap<string, HeldFor>> {
-  if (takings.length === 0) return new Map();
-  return judgeTakings(takings, deps.limits, await sumsOf(deps, takings, { windows, released }), await ruleOf(deps));
+  if (holdables.length === 0) return new Map();
+  return judgeHoldables(
+    holdables,
+    deps.limits,
+    await sumsOf(deps, holdables, { windows, released }),
+    await ruleOf(deps),
+  );
 }
 
 export interface WaitsInPlan {
-  takings: readonly Taking[];
+  holdables: readonly Holdable[];
   asked: ReadonlyMap<string, Pick<HeldFor, "scope" | "explanation">>;
 }
 
 export async function heldOfPlans(deps: Dependencies, plans: readonly WaitsInPlan[]): Promise<WaitsInPlan["asked"]> {
-  const takings = plans.flatMap((plan) => plan.takings);
-  const held = takings.length === 0 ? [] : await heldOf(deps, takings, await takenBefore(deps));
+  const holdables = plans.flatMap((plan) => plan.holdables);
+  const held = holdables.length === 0 ? [] : await heldOf(deps, holdables, await takenBefore(deps));
   return new Map([...held, ...plans.flatMap(({ asked }) => [...asked])]);
 }
 
 async function sumsOf(
   { ledger }: Dependencies,
-  takings: readonly Taking[],
+  holdables: readonly Holdable[],
   before: Pick<Sums, "windows" | "released">,
 ): Promise<Sums> {
-  const counts = countRemoved([...before.released, ...takings].map(({ removes }) => removes));
-  const things = takenThings.filter((thing) => counts[thing] > 0);
+  const counts = countRemoved([...before.released, ...holdables].map(({ removes }) => removes));
+  const things = removedThings.filter((thing) => counts[thing] > 0);
   const all = await ledger.state.live(undefined, things);
   const asked = await ledger.decisions.askedByLimits();
   const askedOf = Map.groupBy(asked, ({ customer }) => formatKey(customer));
   const live = new Map<string, typeof all>();
-  for (const [key, { customer }] of new Map(takings.map((taking) => [formatKey(taking.customer), taking])))
+  for (const [key, { customer }] of new Map(holdables.map((holdable) => [formatKey(holdable.customer), holdable])))
     live.set(key, await ledger.state.live(customer, things));
   return {
     ...before,
@@ -231,7 +236,7 @@ export async function takenBefore({ time, ledger }: Pick<Dependencies, "time" | 
   return { day: await within(dayMs), week: await within(7 * dayMs) };
 }
 
-async function ruleOf({ ledger, policies }: Pick<Dependencies, "ledger" | "policies">): Promise<TakingRule> {
+async function ruleOf({ ledger, policies }: Pick<Dependencies, "ledger" | "policies">): Promise<HoldRule> {
   const earned = await ledger.decisions.earned();
   return {
     word: (policy) => policyOf(policies, policy),

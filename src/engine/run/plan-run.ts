@@ -10,9 +10,9 @@ import type { RecordKey } from "../../crm/model.ts";
 import type { StateChange } from "../model/state.ts";
 import { isUnread, type PlanOptions } from "../plan/input.ts";
 import type { CustomerPlan } from "../plan/plan.ts";
-import { quarantineBlock } from "../plan/records.ts";
+import { quarantineBlock } from "../plan/blocks.ts";
 import { openCount, requestOpen, type OpenRecords } from "../../report/open.ts";
-import { decidedOn, takingsOf } from "../plan/gated.ts";
+import { decidedOn, holdablesOf } from "../plan/gated.ts";
 import { customersNotShown, maxRounds, operationOpen, restless } from "../attempt.ts";
 import { heldOfPlans, waitingHolds, type WaitingHold, type WaitsInPlan } from "./limits-gate.ts";
 import type { RunDependencies, RunRequest } from "./request.ts";
@@ -70,7 +70,7 @@ export async function planRun(
   let failure: { error: unknown } | undefined;
   try {
     await reading.read();
-    const { gated, moot } = await planEach(deps, request, { summary, emit, takingBlocked: reading.takingBlocked });
+    const { gated, moot } = await planEach(deps, request, { summary, emit, removalsBlocked: reading.removalsBlocked });
     const time = request.time ?? new TrustedClock(deps);
     const held = await heldOfPlans({ ...deps, time, limits: request.limits.removals }, gated);
     summary.heldBy = held;
@@ -107,8 +107,8 @@ async function planEach(
   {
     summary,
     emit,
-    takingBlocked,
-  }: { summary: PlanSummary; emit: (planned: Planned) => void } & Pick<SourceReading, "takingBlocked">,
+    removalsBlocked,
+  }: { summary: PlanSummary; emit: (planned: Planned) => void } & Pick<SourceReading, "removalsBlocked">,
 ): Promise<{ gated: WaitsInPlan[]; moot: ReadonlySet<string> }> {
   const { signal } = request;
   const reader = new SnapshotReader(deps.platform, deps.settings);
@@ -117,14 +117,14 @@ async function planEach(
   let looked = 0;
   const total = request.scope === undefined ? await deps.ledger.records.pendingCount() : undefined;
   for await (const customers of pendingCustomers(deps, request)) {
-    const plan = (customer: RecordKey) => planOne({ ...deps, reader }, customer, { signal, takingBlocked });
+    const plan = (customer: RecordKey) => planOne({ ...deps, reader }, customer, { signal, removalsBlocked });
     for await (const item of inOrder(customers, deps.concurrency, plan)) {
       await note(deps, summary, item);
       emit(item);
       deps.progress("planning", (looked += 1), total);
       if (!("plan" in item)) continue;
       for (const hold of item.moot) moot.add(hold);
-      if (item.takings.length + item.asked.size > 0) gated.push({ takings: item.takings, asked: item.asked });
+      if (item.holdables.length + item.asked.size > 0) gated.push({ holdables: item.holdables, asked: item.asked });
     }
     if (signal?.aborted === true) break;
   }
@@ -163,7 +163,7 @@ function exitCodeOf(summary: PlanSummary, { stopped, inDoubt }: { stopped: boole
 async function planOne(
   deps: RunDependencies & { reader: SnapshotReader },
   customer: RecordKey,
-  options: Pick<PlanOptions, "takingBlocked"> & { signal: AbortSignal | undefined },
+  options: Pick<PlanOptions, "removalsBlocked"> & { signal: AbortSignal | undefined },
 ): Promise<Planned> {
   try {
     const open = await openFirst(deps, customer);
@@ -178,10 +178,10 @@ async function planOne(
         const { observed } = planning.snapshot;
         if ((await lacksSeats(deps.ledger, { plan, observed })) && planning.snapshot.readsPeople()) continue;
         const loaded = knows.held;
-        const isBelieved = options.takingBlocked === undefined && quarantineBlock(loaded) === undefined;
+        const isBelieved = options.removalsBlocked === undefined && quarantineBlock(loaded) === undefined;
         const finished = { plan, observed, delivered: new Set<string>(), isBelieved };
         const waits = await waitsIn(deps, knows, plan, { ofUndo: false });
-        const moot = await mootHolds(deps.ledger, finished, waits.takings);
+        const moot = await mootHolds(deps.ledger, finished, waits.holdables);
         return { plan: { ...plan, changes }, ...waits, unread: isUnread(observed), moot };
       }
       if (planned.kind === "awaits") return { customer, code: customersNotShown, reason: planned.reason };
@@ -215,10 +215,10 @@ export async function waitsIn(
   { operations, customer }: CustomerPlan,
   { ofUndo }: { ofUndo: boolean },
 ): Promise<WaitsInPlan> {
-  const takings = takingsOf(policies, knows.held, operations);
-  if (takings.length === 0) return { takings, asked: new Map() };
-  const { asked, approved, outdated } = decidedOn(await ledger.decisions.standing({ customer, ofUndo }), takings);
+  const holdables = holdablesOf(policies, knows.held, operations);
+  if (holdables.length === 0) return { holdables, asked: new Map() };
+  const { asked, approved, outdated } = decidedOn(await ledger.decisions.standing({ customer, ofUndo }), holdables);
   const holds = asked.values().map(({ hash, scope, reason }) => [hash, { scope, explanation: reason }] as const);
-  const open = takings.filter(({ hash }) => !approved.has(hash) && !asked.has(hash));
-  return { takings: open.map((one) => ({ ...one, askedBefore: outdated.get(one.hash) })), asked: new Map(holds) };
+  const open = holdables.filter(({ hash }) => !approved.has(hash) && !asked.has(hash));
+  return { holdables: open.map((one) => ({ ...one, askedBefore: outdated.get(one.hash) })), asked: new Map(holds) };
 }

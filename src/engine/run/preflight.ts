@@ -20,7 +20,7 @@ async function isThereAlready(
   const begun = await deps.ledger.state.begin(customer);
   if (begun.open) return undefined;
   knows.begin(begun);
-  await new CustomerPlanning(deps, knows, { thorough: false, signal, takingBlocked: undefined }).look();
+  await new CustomerPlanning(deps, knows, { thorough: false, signal, removalsBlocked: undefined }).look();
   return knows.held.known.link !== undefined;
 }
 

@@ -143,7 +143,7 @@ export class SyncRun {
       runId: this.#run,
       signal: this.#request.signal,
       thorough: scope?.customer !== undefined || scope?.order !== undefined,
-      takingBlocked: this.reading.takingBlocked,
+      removalsBlocked: this.reading.removalsBlocked,
       released: undefined,
       expected: expected === undefined ? undefined : { ...expected, begun: this.#begun.has(key) },
       ...fields,
@@ -252,7 +252,7 @@ export class SyncRun {
           this.#moving.set(key, { ...result, customer });
         else this.customers[countedAs(result.short)] += 1;
         return;
-      case "destructive":
+      case "to-judge":
         this.#begun.add(key);
         this.gate.add(customer, result);
         return;
@@ -277,7 +277,7 @@ export class SyncRun {
     const key = formatKey(customer);
     this.#troubled.delete(key);
     this.#unread.delete(key);
-    if (result.kind === "destructive") return;
+    if (result.kind === "to-judge") return;
     const short = result.kind === "stopped" ? new Set<Shortfall>() : (result.short ?? new Set());
     if (short.has("unread") || short.has("no-numbers")) this.#unread.set(key, tooLittle);
     const isStopped = result.kind === "stopped" && result.reason !== "paused";

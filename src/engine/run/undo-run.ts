@@ -126,7 +126,7 @@ async function planOne(
     const open = await openFirst(deps, customer);
     if (open !== undefined) return open;
     const knows = new CustomerState(deps, customer, { keeps: false });
-    const planning = new UndoPlanning(deps, knows, { run, signal, takingBlocked: undefined });
+    const planning = new UndoPlanning(deps, knows, { run, signal, removalsBlocked: undefined });
     const made = await planning.plan();
     if (made.kind === "planned")
       return {

@@ -15,7 +15,7 @@ export function requireNewest(database: Database.Database, path: string): void {
   });
 }
 
-export function refusalOf(database: Database.Database, path: string): Problem | undefined {
+export function oldLedgerProblem(database: Database.Database, path: string): Problem | undefined {
   try {
     requireNewest(database, path);
     return undefined;

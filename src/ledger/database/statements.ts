@@ -2,13 +2,13 @@ import type Database from "better-sqlite3";
 import type { Sqlite } from "./database.ts";
 
 type Makers = Readonly<Record<string, () => unknown>>;
-export type Prepared<M extends Makers> = { readonly [Name in keyof M]: ReturnType<M[Name]> };
+export type Statements<M extends Makers> = { readonly [Name in keyof M]: ReturnType<M[Name]> };
 
 /** Write `id = +?`, not `id = ?`: for a bare parameter SQLite plans the statement again for each new value. */
 export const statements = {
   /** Prepares each statement on first use: a command needs few, and preparing all takes longer than most commands. */
-  onUse: <M extends Makers>(makers: M): Prepared<M> => {
-    const prepared: Partial<Prepared<M>> = {};
+  onUse: <M extends Makers>(makers: M): Statements<M> => {
+    const prepared: Partial<Statements<M>> = {};
     for (const name of Object.keys(makers) as (keyof M)[]) {
       Object.defineProperty(prepared, name, {
         configurable: true,
@@ -21,7 +21,7 @@ export const statements = {
       });
     }
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the loop defines every name
-    return prepared as Prepared<M>;
+    return prepared as Statements<M>;
   },
 };
 

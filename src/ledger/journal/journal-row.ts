@@ -8,7 +8,7 @@ import {
   type Entry,
   type Stored,
   readOperation,
-  isTaking,
+  isRemoval,
   noWeight,
 } from "../../engine/model/operation.ts";
 import type { AttemptFacts } from "../../report/facts.ts";
@@ -175,7 +175,7 @@ function stored(row: StandingRow, column: string, text: string): Json {
 
 /** Removed units as JSON; null if no limit counts this operation. */
 export function weightColumn(operation: Pick<Operation, "takesAway" | "weight">): string | null {
-  return isTaking(operation) ? JSON.stringify(operation.weight) : null;
+  return isRemoval(operation) ? JSON.stringify(operation.weight) : null;
 }
 
 export function recordsText(records: readonly RecordReference[]): string {

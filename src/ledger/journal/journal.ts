@@ -3,7 +3,7 @@ import { toInstant } from "../../base/clock.ts";
 import { Problem } from "../../base/errors.ts";
 import { formatKey } from "../../crm/keys.ts";
 import type { RecordKey } from "../../crm/model.ts";
-import type { Operation, TakenThing } from "../../engine/model/operation.ts";
+import type { Operation, RemovedThing } from "../../engine/model/operation.ts";
 import type { RecordReference, OperationName } from "../../engine/model/resource.ts";
 import type { StateRows, ChangeTables } from "../state/registry.ts";
 import type { HoldRows, StandingHold, Whose } from "../decisions/hold-rows.ts";
@@ -305,7 +305,7 @@ export class Journal {
    * Without approved ones. Counts unknown outcomes, future times, and later runs with an earlier clock. Both instants
    * must be of a trusted clock: no other clock may end a window.
    */
-  async takenSince(since: string, now: string): Promise<Record<TakenThing, number>> {
+  async takenSince(since: string, now: string): Promise<Record<RemovedThing, number>> {
     return this.#context.read(() => takenOf(this.#journal.takenSince(since, now)));
   }
 

@@ -4,7 +4,7 @@ import { journalRow, operationColumns, type JournalRow, type OperationRow } from
 import { Problem } from "../../base/errors.ts";
 import type { OperationState } from "./tables.ts";
 import { isOperationName, removedBy } from "../../engine/model/registry.ts";
-import { noThings, type TakenThing } from "../../engine/model/operation.ts";
+import { noThings, type RemovedThing } from "../../engine/model/operation.ts";
 
 export class RunOperations {
   readonly #statements;
@@ -73,7 +73,7 @@ export class AppliedPlans {
 }
 
 /** Counts removed resources. Seats of a deleted asset count too. */
-export function takenOf(rows: readonly { kind: string; count: number; seats: number }[]): Record<TakenThing, number> {
+export function takenOf(rows: readonly { kind: string; count: number; seats: number }[]): Record<RemovedThing, number> {
   const taken = noThings();
   for (const { kind, count, seats } of rows) {
     const thing = isOperationName(kind) ? removedBy({ kind }) : undefined;

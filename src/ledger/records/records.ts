@@ -18,7 +18,7 @@ import {
 import { KnownRecords } from "./staged-records.ts";
 import { Reading, type ReadingTables } from "./reading.ts";
 import { Checkpoints } from "./checkpoints.ts";
-import type { RecordOutcome } from "../../engine/plan/records.ts";
+import type { RecordOutcome } from "../../engine/plan/blocks.ts";
 import type { LookedAt, WorkTables } from "./work.ts";
 
 export class Records {

@@ -2,7 +2,7 @@ import type { RecordKey, Stream } from "../../crm/model.ts";
 import type { RecordState } from "../../engine/model/desired.ts";
 import type { RecordReference } from "../../engine/model/resource.ts";
 import { waitsForNextRun } from "../../engine/plan/owner.ts";
-import type { RecordOutcome } from "../../engine/plan/records.ts";
+import type { RecordOutcome } from "../../engine/plan/blocks.ts";
 import type { Sqlite } from "../database/database.ts";
 import { column, prepared, sql } from "../database/statements.ts";
 import type { Row } from "../tables.ts";

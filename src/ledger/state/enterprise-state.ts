@@ -4,7 +4,7 @@ import { formatKey } from "../../crm/keys.ts";
 import type { RecordKey } from "../../crm/model.ts";
 import type { DesiredCustomer, DesiredStaff } from "../../engine/model/desired.ts";
 import type { Known, StateChange, EnterpriseFacts } from "../../engine/model/state.ts";
-import { noThings, takenThings, type TakenThing } from "../../engine/model/operation.ts";
+import { noThings, removedThings, type RemovedThing } from "../../engine/model/operation.ts";
 import type { OpenRows } from "../../engine/model/resource.ts";
 import type { LoadedCustomer } from "../../engine/plan/input.ts";
 import { type ChangeTables, type KnownTables, type StateRows, countOf } from "./registry.ts";
@@ -251,7 +251,10 @@ export class EnterpriseState {
   }
 
   /** Of one customer or all. Shares of limits refer to these numbers. */
-  async live(customer?: RecordKey, things: readonly TakenThing[] = takenThings): Promise<Record<TakenThing, number>> {
+  async live(
+    customer?: RecordKey,
+    things: readonly RemovedThing[] = removedThings,
+  ): Promise<Record<RemovedThing, number>> {
     const live = noThings();
     this.#context.readTogether(() => {
       for (const thing of things) live[thing] = countOf(this.#rows, thing, customer);

@@ -10,7 +10,7 @@ import type { CustomerInput } from "../../engine/plan/input.ts";
 import { handedIn } from "../../engine/model/registry.ts";
 import type { ChangeShapes, StateRows as RowsOfResource, Writes } from "../../engine/model/resource.ts";
 import type { Known, StateChange } from "../../engine/model/state.ts";
-import type { TakenThing } from "../../engine/model/operation.ts";
+import type { RemovedThing } from "../../engine/model/operation.ts";
 import type { Sqlite } from "../database/database.ts";
 import { PrivateTables } from "../private/private-tables.ts";
 import { assumptionTables } from "./assumptions-met.ts";
@@ -80,7 +80,7 @@ export function stateRows(database: Sqlite) {
 
 export type StateRows = ReturnType<typeof stateRows>;
 
-export function countOf({ all }: StateRows, thing: TakenThing, customer: RecordKey | undefined): number {
+export function countOf({ all }: StateRows, thing: RemovedThing, customer: RecordKey | undefined): number {
   for (const { rows } of all) {
     const found = rows.count?.(thing, customer);
     if (found !== undefined) return found;

@@ -2,7 +2,7 @@ import { formatKey } from "../../crm/keys.ts";
 import type { Operation } from "../../engine/model/operation.ts";
 import { unitsNamed } from "../order/index.ts";
 import type { Known } from "../../engine/model/state.ts";
-import type { Block, BlockedRecord } from "../../engine/plan/records.ts";
+import type { Block, BlockedRecord } from "../../engine/plan/blocks.ts";
 import type { CustomerInput } from "../../engine/plan/input.ts";
 import type { RecordKey } from "../../crm/model.ts";
 import { numbersOf } from "../../engine/model/registry.ts";

@@ -2,7 +2,7 @@ import { formatKey } from "../../crm/keys.ts";
 import type { ShownPerson } from "../../engine/model/resource.ts";
 import type { Reads, LoadedCustomer } from "../../engine/plan/input.ts";
 import { numbersOfInstance, unitsNamed } from "../order/index.ts";
-import { nothingRead, type ReadBack } from "../../engine/plan/records.ts";
+import { nothingRead, type ReadBack } from "../../engine/plan/blocks.ts";
 
 /** Reads M5 and M6 if somebody holds an asset that was removed, or no longer belongs to the customer. */
 export function reads({ known, staff, ended = [] }: LoadedCustomer): Reads {

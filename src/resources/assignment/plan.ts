@@ -11,8 +11,8 @@ import {
   holdersOf,
   saysLent,
   type Holders,
-} from "../../engine/plan/records.ts";
-import type { CustomerInput, PlanOptions, Prepared } from "../../engine/plan/input.ts";
+} from "../../engine/plan/blocks.ts";
+import type { CustomerInput, PlanOptions, PlanInput } from "../../engine/plan/input.ts";
 import { counted } from "../../report/text.ts";
 import { allocate, type Allocation, type ClaimedAsset } from "./claims.ts";
 import type { Assignment } from "./state.ts";
@@ -25,11 +25,11 @@ interface Drafts<One> extends Pick<ResourcePlan, "changes" | "blocks"> {
 }
 
 /** Plans who gets and loses asset numbers (M9). Revokes are sent before grants, which may use the freed numbers. */
-export function plan(given: Prepared, earlier: Earlier, options: PlanOptions): ResourcePlan {
+export function plan(given: PlanInput, earlier: Earlier, options: PlanOptions): ResourcePlan {
   if (given.observed.unread?.people !== undefined) return { records: "staff", operations: [], changes: [], blocks: [] };
   const holders = holdersOf(given.observed.assets);
   const allocation = allocate(given, earlier.orders.operations, earlier.endingNumbers);
-  const revokes = planRevokes(given, allocation, holders, options.takingBlocked);
+  const revokes = planRevokes(given, allocation, holders, options.removalsBlocked);
   const revoked = earlier.make(withWeights(revokes.drafts, given.observed, allocation.assets));
   const freed = new Set(revoked.operations.flatMap(freedBy));
   const grants = planGrants(given, allocation.assets, earlier.memberships, {
@@ -50,7 +50,7 @@ export function plan(given: Prepared, earlier: Earlier, options: PlanOptions): R
 
 /** Never revokes an asset that crm-sync did not assign or adopt. `stopped`: why nothing may be removed now. */
 function planRevokes(
-  given: Prepared,
+  given: PlanInput,
   allocation: Allocation,
   holders: Holders,
   stopped = quarantineBlock(given),
@@ -159,7 +159,7 @@ interface Shown {
 }
 
 function planGrants(
-  given: Prepared,
+  given: PlanInput,
   assets: Allocation["assets"],
   memberships: Earlier["memberships"],
   shown: Shown,

@@ -1,7 +1,7 @@
 import type { UndoReading, RecordReference } from "../../engine/model/resource.ts";
 import { type DoneOperation, type LastGiven, type Undoes, type Undoing, newerSince } from "../../engine/plan/undo.ts";
 import type { RecordKey } from "../../crm/model.ts";
-import { holdersNotRead, holdersOf } from "../../engine/plan/records.ts";
+import { holdersNotRead, holdersOf } from "../../engine/plan/blocks.ts";
 import { counted } from "../../report/text.ts";
 import { grantOf, revokeOf, withWeights } from "./plan.ts";
 

@@ -7,11 +7,11 @@ import type { Known, StateChange } from "../../engine/model/state.ts";
 import { acknowledgedFields } from "./state.ts";
 import type { Link, Unlinked } from "./state/link.ts";
 import type { ShownEnterprise } from "../../platform/snapshot.ts";
-import { missingRecord, type Block, nothingRead, type ReadBack } from "../../engine/plan/records.ts";
+import { missingRecord, type Block, nothingRead, type ReadBack } from "../../engine/plan/blocks.ts";
 import {
   type LoadedCustomer,
   type Observed,
-  type Prepared,
+  type PlanInput,
   type PlanOptions,
   type Reads,
   isGone,
@@ -20,7 +20,7 @@ import {
 import { consider } from "../../engine/plan/rejections.ts";
 import type { Earlier, ResourcePlan } from "../../engine/model/resource.ts";
 
-type Given = Pick<Prepared, "customer" | "desiredCustomer" | "customerInQuarantine" | "numbers" | "renumbered"> & {
+type Given = Pick<PlanInput, "customer" | "desiredCustomer" | "customerInQuarantine" | "numbers" | "renumbered"> & {
   known: Pick<Known, "link" | "unlinked" | "acknowledged">;
   observed: Pick<Observed, "enterprises" | "ambiguous">;
 };

@@ -4,8 +4,8 @@ import type { Desired, DesiredStaff } from "../../engine/model/desired.ts";
 import { theCrm, only, subjectOf, type RequestShapesOf, type RequestIn } from "../../engine/model/requests.ts";
 import type { Known, RequestChange } from "../../engine/model/state.ts";
 import type { ResourcePlan, RequestType } from "../../engine/model/resource.ts";
-import type { Reads, LoadedCustomer, Observed, PlanOptions, Prepared } from "../../engine/plan/input.ts";
-import type { Block } from "../../engine/plan/records.ts";
+import type { Reads, LoadedCustomer, Observed, PlanOptions, PlanInput } from "../../engine/plan/input.ts";
+import type { Block } from "../../engine/plan/blocks.ts";
 import { consider } from "../../engine/plan/rejections.ts";
 import type { RecordKey } from "../../crm/model.ts";
 import type { ObservedAsset, ObservedLoan, ObservedMember } from "../../platform/snapshot.ts";
@@ -13,7 +13,7 @@ import { z } from "zod";
 import type { DraftOperation } from "../../engine/model/operation.ts";
 import { counted } from "../../report/text.ts";
 
-type Given = Pick<Prepared, "customer" | "staff"> & {
+type Given = Pick<PlanInput, "customer" | "staff"> & {
   known: Pick<Known, "staffLinks" | "numbers" | "requests" | "crmAsked">;
   observed: Pick<Observed, "members" | "assets" | "loans">;
 };

@@ -7,14 +7,14 @@ import { theCrm, only } from "../../engine/model/requests.ts";
 import type { Policies } from "../../engine/model/policy-settings.ts";
 import type { Known, StateChange } from "../../engine/model/state.ts";
 import type { ResourcePlan } from "../../engine/model/resource.ts";
-import type { Block } from "../../engine/plan/records.ts";
-import type { PlanOptions, Prepared } from "../../engine/plan/input.ts";
+import type { Block } from "../../engine/plan/blocks.ts";
+import type { PlanOptions, PlanInput } from "../../engine/plan/input.ts";
 import { consider } from "../../engine/plan/rejections.ts";
 
-type Given = Pick<Prepared, "customer" | "orders" | "standings"> & {
+type Given = Pick<PlanInput, "customer" | "orders" | "standings"> & {
   known: Pick<Known, "placedOrders" | "numbers" | "requests" | "crmAsked">;
 };
-type Options = Pick<PlanOptions, "policies" | "takingBlocked">;
+type Options = Pick<PlanOptions, "policies" | "removalsBlocked">;
 
 /** A person's request after the order's last change counts until the CRM's flag changes again. */
 export function plan(given: Given, _: unknown, options: Options): ResourcePlan {
@@ -36,7 +36,7 @@ export function plan(given: Given, _: unknown, options: Options): ResourcePlan {
 /** After a rebuild the CRM's flags count as requested and nothing is sent, because no reading shows a lock's state. */
 export function assume(given: Given, policies: Policies): { changes: StateChange[]; told: string[] } {
   const asking: Policies = { ...policies, locks: { ...policies.locks, locked: "apply" } };
-  const { changes } = plan(given, undefined, { policies: asking, takingBlocked: undefined });
+  const { changes } = plan(given, undefined, { policies: asking, removalsBlocked: undefined });
   const made = changes.flatMap((change) => (change.type === "request-made" ? [change] : []));
   return {
     changes: made.flatMap((change): StateChange[] => {
@@ -54,7 +54,7 @@ function wishedOf(
   given: Given,
   order: OrderWithTree,
   asset: Asset<PrivateMarker>,
-  { policies, takingBlocked }: Options,
+  { policies, removalsBlocked }: Options,
 ): StateChange[] | Block {
   if (asset.locked === undefined) return [];
   const wanted = asset.locked ? "locked" : "unlocked";
@@ -71,7 +71,7 @@ function wishedOf(
   const ruled = consider(policies, `locks.${wanted}`, `the CRM wants ${named} ${wanted}`);
   if (ruled === "nothing") return [];
   if (ruled !== "act") return ruled;
-  if (wanted === "locked" && takingBlocked !== undefined) return takingBlocked;
+  if (wanted === "locked" && removalsBlocked !== undefined) return removalsBlocked;
   const details = { licenseType: asset.licenseType, largeCustomer: false };
   const common = { of: "lock" as const, wanted, details, by: theCrm, askedAt: order.since } as const;
   return numbers.map((about) => ({

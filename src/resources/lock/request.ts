@@ -13,7 +13,7 @@ import { type AssumptionSettings, missingAssumptions } from "../../contract/assu
 import { type RecordKey, licenseTypes } from "../../crm/model.ts";
 import { type DraftOperation, noWeight, type Weight } from "../../engine/model/operation.ts";
 import type { Known } from "../../engine/model/state.ts";
-import type { Block } from "../../engine/plan/records.ts";
+import type { Block } from "../../engine/plan/blocks.ts";
 import { counted } from "../../report/text.ts";
 import { z } from "zod";
 import { lockStatuses, lockStatusMeanings } from "../../contract/vocabulary.ts";

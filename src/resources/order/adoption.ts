@@ -2,10 +2,10 @@ import type { AssumptionSettings } from "../../contract/assumption-settings.ts";
 import { formatKey } from "../../crm/keys.ts";
 import type { RecordKey } from "../../crm/model.ts";
 import type { Desired, DesiredOrder, OrderWithTree } from "../../engine/model/desired.ts";
-import type { Block } from "../../engine/plan/records.ts";
+import type { Block } from "../../engine/plan/blocks.ts";
 import type { ShownForm, ShownOrder } from "../../ledger/state/observations.ts";
 import { productsOf } from "./model.ts";
-import type { PlannedProduct } from "./records.ts";
+import type { PlannedProduct } from "./payload.ts";
 import { Limits, observedTerms } from "./terms.ts";
 
 const mostNamed = 5;

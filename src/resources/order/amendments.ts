@@ -11,7 +11,7 @@ import { type Known, type StateChange, passwordsWiped } from "../../engine/model
 import { type PlacedOrder, agreed } from "./state/changes.ts";
 import { differenceOf, isEmpty, wantedOf, type EndedPart, type OrderDifference } from "./difference.ts";
 import { heldNumbers, namedNumbers } from "./units-that-stay.ts";
-import { waitsForNeeds } from "../../engine/plan/records.ts";
+import { waitsForNeeds } from "../../engine/plan/blocks.ts";
 import { consider } from "../../engine/plan/rejections.ts";
 import {
   boughtText,

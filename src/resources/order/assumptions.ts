@@ -1,4 +1,4 @@
-import { isAsync, productsInAsset, type AssetRecord, type OrderShapes, type ProductRecord } from "./payload.ts";
+import { isAsync, productsInAsset, type AssetRecord, type OrderShapes, type ProductRecord } from "./shapes.ts";
 import type { AssumptionMet, Resting } from "../../engine/model/assumptions-met.ts";
 
 /** The contract calls the authorization of these licence types a cloud one (A39). */

@@ -1,5 +1,5 @@
 import type { Resting } from "../../engine/model/assumptions-met.ts";
-import { customerFields, isAsync, removedItem } from "./payload.ts";
+import { customerFields, isAsync, removedItem } from "./shapes.ts";
 import { z } from "zod";
 import type { BatchOrderRequest } from "../../contract/order-record.ts";
 import { prepareOrder } from "./purchase.ts";

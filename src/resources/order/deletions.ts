@@ -6,10 +6,10 @@ import type { DeletedProduct, DeleteRecord, Going } from "./deletion.ts";
 import type { Policies } from "../../engine/model/policy-settings.ts";
 import { amendmentReference } from "../../engine/model/references.ts";
 import type { Weight } from "../../engine/model/operation.ts";
-import type { Block } from "../../engine/plan/records.ts";
+import type { Block } from "../../engine/plan/blocks.ts";
 import { grouped } from "../../base/lists.ts";
 import { heldNumbers } from "./units-that-stay.ts";
-import { assumptionMissing, unknownCustomer } from "./records.ts";
+import { assumptionMissing, unknownCustomer } from "./payload.ts";
 import {
   callsOf,
   namedRows,

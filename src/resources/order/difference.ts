@@ -12,7 +12,7 @@ import {
 } from "./model.ts";
 import { grouped } from "../../base/lists.ts";
 import { changedAssetTerms, changedTerms, endedIn, isSame } from "./terms.ts";
-import type { PlannedAsset, PlannedPackage, PlannedProduct } from "./records.ts";
+import type { PlannedAsset, PlannedPackage, PlannedProduct } from "./payload.ts";
 
 /** The wanted state for one customer. No assets: the order was cancelled, deleted or moved. */
 export interface WantedOrder {

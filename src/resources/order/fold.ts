@@ -13,7 +13,7 @@ import {
   type StandingUnit,
 } from "./model.ts";
 import type { Commitment, FixedNumber } from "../../engine/model/references.ts";
-import type { BoughtItem, RemovedItem } from "./payload.ts";
+import type { BoughtItem, RemovedItem } from "./shapes.ts";
 import type { LicenceOrder, OrderPriced, OrderRemoved, OrderStep, PricedItem, PlacedOrder } from "./state/changes.ts";
 import { compareBytes, isSameKey } from "../../engine/model/state.ts";
 

@@ -20,7 +20,7 @@ import {
   type OrderRecord,
   type OrderShapes,
   type ProductRecord,
-} from "./payload.ts";
+} from "./shapes.ts";
 
 export function purchaseLine(verb: "place order" | "add to order") {
   return async (

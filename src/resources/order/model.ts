@@ -1,6 +1,6 @@
 import type { DraftOperation } from "../../engine/model/operation.ts";
 import type { StateChange } from "../../engine/model/state.ts";
-import type { Block } from "../../engine/plan/records.ts";
+import type { Block } from "../../engine/plan/blocks.ts";
 import type { Endings } from "./removal-parts.ts";
 import type { Renewing } from "./renewals.ts";
 import type { Asset, EarlierInstance, LicenseType, Money, Package, Product, RecordKey } from "../../crm/model.ts";

@@ -4,7 +4,7 @@ import {
   type CustomerInput,
   type LoadedCustomer,
   type PlanOptions,
-  prepare,
+  planInputOf,
 } from "../../engine/plan/input.ts";
 import type { AbsentOf } from "../../engine/model/resource.ts";
 import { formatKey } from "../../crm/keys.ts";
@@ -19,7 +19,7 @@ import { Sights } from "./removal-sights.ts";
  */
 function contentsNeeded(input: LoadedCustomer, options: Pick<PlanOptions, "settings" | "policies">): Reads["contents"] {
   const nothing = { enterprises: undefined, members: undefined, assets: undefined };
-  const stage = planOrders(prepare({ ...input, observed: nothing }, options.settings), options);
+  const stage = planOrders(planInputOf({ ...input, observed: nothing }, options.settings), options);
   const parts = stage.endings.flatMap((ending) => ending.parts);
   const numbers = new Set(amendedNumbers(stage, input));
   const ends = parts.length > 0;
@@ -40,7 +40,7 @@ export function absentProducts(
   input: CustomerInput,
   options: Pick<PlanOptions, "settings" | "policies">,
 ): Map<string, AbsentOf> {
-  const prepared = prepare(input, options.settings);
+  const prepared = planInputOf(input, options.settings);
   const forms = new Map(input.orders.map(({ key, since, state }) => [formatKey(key), `${state} ${since}`]));
   const absent = new Map<string, AbsentOf>();
   for (const ending of planOrders(prepared, options).endings) {

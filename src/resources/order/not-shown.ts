@@ -2,10 +2,10 @@ import { formatKey } from "../../crm/keys.ts";
 import type { RecordKey } from "../../crm/model.ts";
 import type { OrderWithTree } from "../../engine/model/desired.ts";
 import type { SettleFacts, WhenNotFound } from "../../engine/model/operation-type.ts";
-import type { Block } from "../../engine/plan/records.ts";
+import type { Block } from "../../engine/plan/blocks.ts";
 import { placedBefore } from "./adoption.ts";
 import { isWanted } from "./model.ts";
-import type { OrderContext } from "./payload.ts";
+import type { OrderContext } from "./shapes.ts";
 
 type IsShown = (licenseType: string) => Promise<boolean>;
 

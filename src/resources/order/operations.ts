@@ -35,7 +35,7 @@ import {
   orderSchemas,
   type AmendmentShapes,
   type OrderShapes,
-} from "./payload.ts";
+} from "./shapes.ts";
 import {
   amendmentContextOf,
   lookForPurchase,

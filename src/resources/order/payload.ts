@@ -1,294 +1,307 @@
-import type { SentItem } from "../../report/reconciliation/case.ts";
-import type { BatchOrderRequest } from "../../contract/order-record.ts";
-import type { RecordKey } from "../../crm/model.ts";
-import {
-  earlierUnit,
-  plannedOrder,
-  renewedUnit,
-  privateMarker,
-  references,
-  type PlannedAsset,
-} from "../../engine/model/references.ts";
-import type { ShapesOf } from "../../engine/model/resource.ts";
-import { z } from "zod";
+import type { AssumptionSettings, MissingAssumption, PayloadUse } from "../../contract/assumption-settings.ts";
+import { type TimeWidth, encodeTime } from "../../contract/time-codec.ts";
+import type { Asset, LicenseType, Package, Product, RecordKey } from "../../crm/model.ts";
+import type { DesiredCustomer } from "../../engine/model/desired.ts";
+import type { AssetRecord, MerchandiseRecord, OrderRecord, ProductRecord } from "./shapes.ts";
+import { unitsOf, assetNumberReference, type RenewedUnit, type PrivateMarker } from "../../engine/model/references.ts";
+import type { Block } from "../../engine/plan/blocks.ts";
+import type { CustomerNumbers } from "../../engine/plan/input.ts";
+import { uriOf } from "./model.ts";
 
-/** Stored with the intent so that the outcome can be found later. Contains only ids and commitments. */
-export const orderContext = z.object({
-  enterpriseGlobalId: z.string(),
-  channelOrderId: z.string(),
-  bodyHash: z.string(),
-  version: z.int(),
-  order: z.object({ namespace: z.string(), id: z.string() }),
-  secrets: z.boolean(),
-  renewed: z.array(renewedUnit.extend({ instanceId: z.string() })).optional(),
-  records: z.array(
-    z.object({
-      sequence: z.int(),
-      licenseType: z.string(),
-      customerId: z.string(),
-      numbers: z.array(z.string()),
-      products: z.array(z.string()),
-      standing: z.int(),
-    }),
-  ),
-});
-export type OrderContext = z.infer<typeof orderContext>;
+export type PlannedProduct = Product<PrivateMarker>;
+export type PlannedPackage = Package<PrivateMarker>;
+export type PlannedAsset = Asset<PrivateMarker>;
 
-interface Packaged<Product> {
-  licenseOrderProductList: readonly Product[];
-  children?: readonly Packaged<Product>[] | null | undefined;
+/** The bought part of an asset. `units` absent: the first units. `renewed`: units that continue earlier ones. */
+export type PurchasedAsset = PlannedAsset & { units?: number[]; renewed?: RenewedUnit[] };
+
+export interface PayloadFault {
+  instanceId: string;
+  field: string;
+  message: string;
 }
 
-function productsOf<Product>({ licenseOrderProductList, children }: Packaged<Product>): Product[] {
-  return [...licenseOrderProductList, ...(children ?? []).flatMap((child) => productsOf(child))];
+const timeUses = {
+  "asset-limit": { codec: "assetLimit", width: "long" },
+  "product-limit": { codec: "productLimit", width: "long" },
+  "product-trial": { codec: "productTrialEnd", width: "integer" },
+  "feature-trial": { codec: "featureTrialEnd", width: "date" },
+} as const satisfies Partial<Record<PayloadUse, { codec: string; width: TimeWidth }>>;
+type TimeUse = keyof typeof timeUses;
+
+function encoded({ timeCodecs, dateZone }: AssumptionSettings, use: TimeUse, instant: string) {
+  const { codec: name, width } = timeUses[use];
+  const codec = timeCodecs[name];
+  return codec === undefined ? undefined : encodeTime(codec, instant, width, dateZone);
 }
 
-export function productsInAsset<Product>(asset: {
-  products: readonly Product[];
-  merchandises?: readonly Packaged<Product>[] | undefined;
-}): Product[] {
-  return [...asset.products, ...(asset.merchandises ?? []).flatMap((item) => productsOf(item))];
+/** Null if it cannot be written; `checkPayload` gives the reason. */
+function wireTime(settings: AssumptionSettings, use: TimeUse, instant: string): string | number | null {
+  const written = encoded(settings, use, instant);
+  return written?.ok === true ? written.value : null;
 }
 
-/** The number of products that exist after the whole purchase, counted once per asset number. */
-export function standingProducts({ records }: OrderContext): number {
-  return records.reduce((sum, { standing }) => sum + standing, 0);
-}
-
-export function orderContextOf(
-  request: BatchOrderRequest,
-  planned: {
-    order: RecordKey;
-    bodyHash: string;
-    version: number;
-    secrets: boolean;
-    assets: readonly PlannedAsset[];
-  },
-): OrderContext {
-  const renewed = planned.assets.flatMap(({ id, renewed: units = [] }) =>
-    units.map(({ shown: _shown, ...unit }) => ({ ...unit, instanceId: id })),
-  );
-  return {
-    enterpriseGlobalId: request.orderList[0]?.enterpriseGlobalId ?? "",
-    channelOrderId: request.channelOrderId,
-    bodyHash: planned.bodyHash,
-    version: planned.version,
-    order: planned.order,
-    secrets: planned.secrets,
-    ...(renewed.length === 0 ? {} : { renewed }),
-    records: request.orderList.map(promisedOf),
-  };
-}
-
-function promisedOf(record: BatchOrderRequest["orderList"][number]): OrderContext["records"][number] {
-  if (record.orderType !== "new_buy")
-    throw new TypeError(`an order record of the type ${record.orderType} is not placed`);
-  const { sequence, licenseType, customerId, assets } = record;
-  const numbers = assets.flatMap((asset) => asset.assetNos);
-  const promised = assets.map((asset) => new Set(productsInAsset(asset).map(({ crmProductId }) => crmProductId)));
-  const standing = promised.reduce((sum, own, index) => sum + own.size * (assets[index]?.assetNos.length ?? 0), 0);
-  const products = [...new Set(promised.flatMap((own) => [...own]))];
-  return { sequence, licenseType, customerId, numbers, products, standing };
-}
-
-const time = z.union([z.string(), z.number(), z.null()]);
-const marker = privateMarker.optional();
-
-const feature = z.object({
-  featureCode: z.string(),
-  featureName: z.string(),
-  featureValue: z.string(),
-  featureValueType: z.string(),
-  trial: z.number(),
-  trialEndDate: time,
-});
-
-const product = z.object({
-  crmProductId: z.string(),
-  parentCrmProductId: z.string(),
-  productUri: z.string(),
-  productName: z.string(),
-  gmsPid: z.string().optional(),
-  appKey: z.string().optional(),
-  productType: z.string(),
-  limitConcurrent: z.number(),
-  limitTimeDuration: time,
-  strictMatchWhenDelete: z.boolean(),
-  trial: z.number(),
-  trialEndDate: time,
-  timeUnit: z.string(),
-  timeUnitQuantity: z.number(),
-  timeDurationExpression: z.string(),
-  srcLicenseOrderId: z.string().optional(),
-  productFeatures: z.array(feature),
-  limitStartDate: time.optional(),
-  limitEndDate: time.optional(),
-  passwords: marker,
-});
-export type ProductRecord = z.infer<typeof product>;
-
-const merchandise = z.object({
-  crmProductId: z.string(),
-  parentCrmProductId: z.string(),
-  merchandiseNum: z.string(),
-  merchandiseName: z.string(),
-  parentMerchandiseNum: z.string().nullable(),
-  timeDurationExpression: z.string(),
-  get children() {
-    return z.array(merchandise).nullable();
-  },
-  licenseOrderProductList: z.array(product),
-});
-export type MerchandiseRecord = z.infer<typeof merchandise>;
-
-const asset = z.object({
-  assetNos: z.array(z.union([references.assetNumber, z.string()])),
-  products: z.array(product),
-  assetExtendList: z.array(z.object({ extendCode: z.string(), extendValue: z.string() })).optional(),
-  limitStartDate: time.optional(),
-  limitEndDate: time.optional(),
-  borrowedUsbKey: z.boolean().optional(),
-  transferedAssetNum: z.boolean().optional(),
-  merchandises: z.array(merchandise).optional(),
-});
-export type AssetRecord = z.infer<typeof asset>;
-
-export const customerFields = {
-  customerName: marker,
-  channelCustomerId: z.string(),
-  adminName: marker,
-  adminAccount: marker,
-  adminEmail: marker,
-  adminCellNumber: marker,
-  passwordMobile: marker,
-  address: marker,
-  customerType: z.string(),
-  branchCode: z.string(),
-  branchName: z.string(),
-};
-
-const record = z.object({
-  sequence: z.number(),
-  customerId: z.union([references.customerId, z.string()]),
-  crmCustomerId: z.string(),
-  ...customerFields,
-  enterpriseGlobalId: z.union([references.enterpriseGlobalId, z.string()]),
-  licenseType: z.string(),
-  orderType: z.string(),
-  assets: z.array(asset),
-});
-export type OrderRecord = z.infer<typeof record>;
-
-/** `packages`: outermost packages only. */
-const boughtItem = z.object({
-  instanceId: z.string(),
-  unit: z.int(),
-  number: z.string().nullable(),
-  products: z.array(z.string()),
-  packages: z.array(z.string()),
-  /** The earlier units whose number it took over, nearest first. */
-  continues: z.array(earlierUnit).optional(),
-});
-export type BoughtItem = z.infer<typeof boughtItem>;
-/** `stood`: the unit existed before. */
-const amendedItem = boughtItem.omit({ number: true, continues: true }).extend({ stood: z.boolean() });
-
-/** A removal from one asset number. `product: null`: everything under the number. */
-export const removedItem = z.object({
-  instanceId: z.string(),
-  unit: z.int(),
-  number: z.string().nullable(),
-  product: z.string().nullable(),
-  channelOrderId: z.string().nullable(),
-  licenseOrderId: z.string().nullable(),
-});
-export type RemovedItem = z.infer<typeof removedItem>;
-
-/** Licence passwords are secrets. */
-export function holdsPasswords({ assets }: OrderRecord): boolean {
-  return assets.some((asset) => productsInAsset(asset).some(({ passwords }) => passwords !== undefined));
-}
-
-const orderPayload = {
-  channelCode: z.string(),
-  syncMode: z.string(),
-  orderList: z.array(record),
-};
-
-export const orderSchemas = {
-  target: z.object({}),
-  payload: z.object({ ...orderPayload, channelOrderId: z.string() }),
-  before: z.null(),
-  after: plannedOrder,
-  context: orderContext,
-};
-export type OrderShapes = ShapesOf<typeof orderSchemas>;
-
-export const amendmentSchemas = {
-  target: z.object({}),
-  payload: z.object({ ...orderPayload, channelOrderId: references.channelOrderId }),
-  before: z.null(),
-  after: plannedOrder.extend({
-    items: z.array(amendedItem),
-    /** The order's state at planning. If it changed, the operation is not sent. */
-    lastStep: z.int(),
-    agreed: z.string().nullable(),
-  }),
-  context: orderContext.extend({
-    items: z.array(boughtItem),
-    stood: z.array(z.string()),
-  }),
-};
-export type AmendmentShapes = ShapesOf<typeof amendmentSchemas>;
-
-/** Whether the E5 answer comes before the work is done (A15). */
-export function isAsync({ syncMode }: { syncMode: string }): boolean {
-  return syncMode === "async";
-}
-
-export interface SentPackage extends SentItem {
-  /** Product ids in it and in all lower packages; if there are none, those of the surrounding package. */
-  inside: readonly string[];
-}
+/** E5 requires these customer fields and E2 does not. So a customer may exist before it can order. */
+export const orderableFields = [
+  "address",
+  "adminName",
+  "adminAccount",
+  "adminEmail",
+  "adminMobile",
+  "purchaserMobile",
+] as const;
 
 /**
- * What an E5 carried, under each asset number. `numberOf` gives a unit's bound number; without one it was never sent.
- * `fields` keeps values that no reading returns, but never licence passwords.
+ * One record per licence type, assets in the order of their ids (E5). Send them only if `checkPayload` finds no fault.
  */
-export function sentItems(
-  { orderList }: Pick<OrderShapes["payload"], "orderList">,
-  numberOf: (unit: string) => string | undefined,
-): { products: SentItem[]; packages: SentPackage[] } {
-  const under = orderList.flatMap(({ licenseType, assets }) =>
-    assets.flatMap((asset) =>
-      asset.assetNos.flatMap((given) => {
-        const assetNumber = typeof given === "string" ? given : numberOf(given.of);
-        return assetNumber === undefined ? [] : [{ asset, of: { assetNumber, licenseType } }];
-      }),
-    ),
+export function newBuyRecords(
+  settings: AssumptionSettings,
+  input: { order: RecordKey; numbers: CustomerNumbers; body: DesiredCustomer; assets: readonly PurchasedAsset[] },
+): (OrderRecord & { licenseType: LicenseType })[] {
+  const { order, numbers, body, assets } = input;
+  return byLicenseType(assets).map(([licenseType, own], index) => ({
+    sequence: settings.sequenceBase + index,
+    customerId: { $ref: "customerId", of: licenseType },
+    crmCustomerId: numbers.crmCustomerId,
+    customerName: body.name,
+    channelCustomerId: numbers.channelCustomerId,
+    adminName: body.adminName,
+    adminAccount: body.adminAccount,
+    adminEmail: body.adminEmail,
+    adminCellNumber: body.adminMobile,
+    passwordMobile: body.purchaserMobile,
+    address: body.address,
+    customerType: body.customerType,
+    branchCode: body.branchCode,
+    branchName: body.branchName,
+    enterpriseGlobalId: { $ref: "enterpriseGlobalId" },
+    licenseType,
+    orderType: "new_buy",
+    assets: own.map((asset) => assetRecord(settings, order, asset)),
+  }));
+}
+
+function byLicenseType(assets: readonly PurchasedAsset[]): [LicenseType, PurchasedAsset[]][] {
+  return [...Map.groupBy(assets, ({ licenseType }) => licenseType)].toSorted(([one], [other]) =>
+    one < other ? -1 : 1,
   );
+}
+
+function assetRecord(settings: AssumptionSettings, order: RecordKey, asset: PurchasedAsset): AssetRecord {
+  const { borrowedUsbKey, transferredAssetNumber: transferedAssetNum } = asset;
+  const extensions = asset.extensions.map(({ code: extendCode, value: extendValue }) => ({ extendCode, extendValue }));
+  const packages = asset.packages.map((item) => merchandiseRecord(settings, item, asset.id));
   return {
-    products: under.flatMap(({ asset, of }) =>
-      productsInAsset(asset).map(({ passwords: _passwords, ...fields }) => ({
-        id: fields.crmProductId,
-        ...of,
-        fields,
-      })),
+    assetNos: unitsOf(asset).map(
+      (unit) =>
+        asset.renewed?.find((item) => item.unit === unit)?.number ?? assetNumberReference(order, asset.id, unit),
     ),
-    packages: under.flatMap(({ asset, of }) =>
-      sentPackages(asset.merchandises ?? []).map((item) => ({ ...item, ...of })),
-    ),
+    products: [
+      ...asset.products.map((product) => productRecord(settings, product, asset.id)),
+      ...repeatedProducts(settings, asset).map(({ product, parentId }) => productRecord(settings, product, parentId)),
+    ],
+    ...(extensions.length === 0 ? {} : { assetExtendList: extensions }),
+    ...limitDates(settings, asset, "asset-limit"),
+    ...(borrowedUsbKey === undefined ? {} : { borrowedUsbKey }),
+    ...(transferedAssetNum === undefined ? {} : { transferedAssetNum }),
+    ...(packages.length === 0 ? {} : { merchandises: packages }),
   };
 }
 
-function sentPackages(
-  packages: readonly MerchandiseRecord[],
-  around?: readonly string[],
-): Pick<SentPackage, "id" | "fields" | "inside">[] {
-  return packages.flatMap(({ children, licenseOrderProductList, ...fields }) => {
-    const own = productsOf({ licenseOrderProductList, children }).map(({ crmProductId }) => crmProductId);
-    const inside = own.length > 0 ? own : (around ?? []);
-    const item = { id: fields.merchandiseNum, fields: { ...fields, root: around === undefined }, inside };
-    return [item, ...sentPackages(children ?? [], inside)];
+/** Whether the asset also names the products of its packages (A23). */
+function repeats({ packageProducts, packageOnly }: AssumptionSettings, { products, packages }: PlannedAsset): boolean {
+  return packages.length > 0 && (packageProducts === "repeat" || (products.length === 0 && packageOnly === "repeat"));
+}
+
+function repeatedProducts(
+  settings: AssumptionSettings,
+  asset: PlannedAsset,
+): { product: PlannedProduct; parentId: string }[] {
+  if (!repeats(settings, asset)) return [];
+  return packagedProducts(asset.packages).map(({ product, packageId }) => {
+    return { product, parentId: settings.packageOnlyParent === "asset" ? asset.id : packageId };
   });
+}
+
+function packagedProducts(packages: readonly PlannedPackage[]): { product: PlannedProduct; packageId: string }[] {
+  return packages.flatMap((item) => [
+    ...item.products.map((product) => ({ product, packageId: item.id })),
+    ...packagedProducts(item.children),
+  ]);
+}
+
+function productRecord(settings: AssumptionSettings, product: PlannedProduct, parentId: string): ProductRecord {
+  const { passwords, trialEnd } = product;
+  return {
+    crmProductId: product.id,
+    parentCrmProductId: parentId,
+    productUri: uriOf(product) ?? "",
+    productName: product.name,
+    gmsPid: product.gmsPid,
+    appKey: product.appKey,
+    productType: product.type,
+    limitConcurrent: product.nodes,
+    limitTimeDuration: product.usage ?? settings.sentinels.productUsage ?? null,
+    strictMatchWhenDelete: true,
+    trial: product.trial ? 1 : 0,
+    trialEndDate:
+      product.trial && trialEnd !== undefined
+        ? wireTime(settings, "product-trial", trialEnd)
+        : (settings.sentinels.productTrialEnd ?? null),
+    timeUnit: product.timeUnit,
+    timeUnitQuantity: product.timeUnitQuantity,
+    timeDurationExpression: product.term,
+    srcLicenseOrderId: product.srcLicenseOrderId,
+    productFeatures: product.features.map((feature) => featureRecord(settings, feature)),
+    ...limitDates(settings, product, "product-limit"),
+    ...(passwords === undefined ? {} : { passwords }),
+  };
+}
+
+type Feature = PlannedProduct["features"][number];
+
+function featureRecord(
+  settings: AssumptionSettings,
+  { code, name, value, valueType, trial, trialEnd }: Feature,
+): ProductRecord["productFeatures"][number] {
+  return {
+    featureCode: code,
+    featureName: name,
+    featureValue: value,
+    featureValueType: valueType,
+    trial: trial ? 1 : 0,
+    trialEndDate:
+      trial && trialEnd !== undefined
+        ? wireTime(settings, "feature-trial", trialEnd)
+        : (settings.sentinels.featureTrialEnd ?? null),
+  };
+}
+
+/** `children` is null on the lowest level. The depth is bounded, because the tree has no faults. */
+function merchandiseRecord(settings: AssumptionSettings, item: PlannedPackage, parentId: string): MerchandiseRecord {
+  const children = item.children.map((child) => merchandiseRecord(settings, child, item.id));
+  return {
+    crmProductId: item.id,
+    parentCrmProductId: parentId,
+    merchandiseNum: item.number,
+    merchandiseName: item.name,
+    parentMerchandiseNum: item.parentNumber ?? settings.rootParentMerchandiseNum ?? null,
+    timeDurationExpression: item.term,
+    children: children.length === 0 ? null : children,
+    licenseOrderProductList: item.products.map((product) => productRecord(settings, product, item.id)),
+  };
+}
+
+function limitDates(
+  settings: AssumptionSettings,
+  { limitStart, limitEnd }: PlannedProduct | PlannedAsset,
+  use: TimeUse,
+): Pick<ProductRecord & AssetRecord, "limitStartDate" | "limitEndDate"> {
+  return {
+    ...(limitStart === undefined ? {} : { limitStartDate: wireTime(settings, use, limitStart) }),
+    ...(limitEnd === undefined ? {} : { limitEndDate: wireTime(settings, use, limitEnd) }),
+  };
+}
+
+interface Content {
+  instanceId: string;
+  field: string;
+  use?: PayloadUse;
+  time?: { use: TimeUse; instant: string };
+  fault?: string;
+}
+
+export function checkPayload(
+  settings: AssumptionSettings,
+  assets: readonly PurchasedAsset[],
+): { uses: Set<PayloadUse>; faults: PayloadFault[] } {
+  const contents = byLicenseType(assets).flatMap(([, own]) => own.flatMap((asset) => contentsOf(settings, asset)));
+  return {
+    uses: new Set(contents.flatMap(({ use, time }) => use ?? time?.use ?? [])),
+    faults: contents.flatMap(({ instanceId, field, time, fault }) => {
+      const written = time === undefined ? undefined : encoded(settings, time.use, time.instant);
+      const message = written?.ok === false ? written.error : fault;
+      return message === undefined ? [] : [{ instanceId, field, message }];
+    }),
+  };
+}
+
+function contentsOf(settings: AssumptionSettings, asset: PurchasedAsset): Content[] {
+  const { id, packages } = asset;
+  const repeated = repeatedProducts(settings, asset).map(({ product }) => product);
+  const repeating: Content = { instanceId: id, field: "products", use: "repeated-product" };
+  const isEmpty = asset.products.length + repeated.length === 0;
+  const what = packages.map((item) => `the package ${item.id}`).join(", ") || "the asset";
+  const fault =
+    `only ${what} would be bought for this asset now, but E5 needs a product directly in the asset. If the platform ` +
+    "accepts the package's products there as well, set assumptions.packageOnly: repeat (A23)";
+  return [
+    ...(repeats(settings, asset) ? [repeating] : []),
+    ...[...asset.products, ...repeated].flatMap(contentsOfProduct),
+    ...(isEmpty ? [{ instanceId: id, field: "products", fault }] : []),
+    ...limitsOf(asset, "asset-limit"),
+    ...packages.flatMap(contentsOfPackage),
+  ];
+}
+
+function contentsOfPackage({ id, children, products }: PlannedPackage): Content[] {
+  return [
+    { instanceId: id, field: "packages", use: "package" },
+    ...children.flatMap(contentsOfPackage),
+    ...products.flatMap(contentsOfProduct),
+  ];
+}
+
+function contentsOfProduct(product: PlannedProduct): Content[] {
+  const { id: instanceId, usage, features } = product;
+  return [
+    ...(uriOf(product) === undefined
+      ? [{ instanceId, field: "gmsPid", fault: "neither gmsPid nor appKey is given" }]
+      : []),
+    { instanceId, field: "trialEnd", ...trialOf("product", product) },
+    ...(usage === undefined ? [{ instanceId, field: "usage", use: "product-no-usage" as const }] : []),
+    ...features.map((feature) => {
+      return { instanceId, field: `features.${feature.code}.trialEnd`, ...trialOf("feature", feature) };
+    }),
+    ...limitsOf(product, "product-limit"),
+  ];
+}
+
+function trialOf(
+  what: "product" | "feature",
+  { trial, trialEnd }: Pick<Feature, "trial" | "trialEnd">,
+): Pick<Content, "use" | "time" | "fault"> {
+  if (trial && trialEnd !== undefined) return { time: { use: `${what}-trial`, instant: trialEnd } };
+  return { use: `${what}-no-trial`, ...(trial ? { fault: "it is a trial, but the end of the trial is missing" } : {}) };
+}
+
+function limitsOf({ id: instanceId, limitStart, limitEnd }: PlannedProduct | PlannedAsset, use: TimeUse): Content[] {
+  const limits = Object.entries({ limitStart, limitEnd });
+  return limits.flatMap(([field, instant]) =>
+    instant === undefined ? [] : { instanceId, field, time: { use, instant } },
+  );
+}
+
+export function assumptionMissing({ key, row, choices }: MissingAssumption): Block {
+  const reason = `the setting assumptions.${key} (${row}) has no value; choose ${choices.join(" or ")}`;
+  return { code: "assumption.missing", reason, again: true };
+}
+
+export const unknownCustomer: Block = {
+  code: "customer.unknown",
+  reason: "no source has given the customer of the order yet",
+  again: true,
+};
+
+export function renewedUnits(assets: readonly PurchasedAsset[]): Map<string, RenewedUnit[]> {
+  const byAsset = Map.groupBy(
+    assets.filter(({ renewed }) => renewed !== undefined),
+    ({ id }) => id,
+  );
+  return new Map([...byAsset].map(([id, own]) => [id, own.flatMap(({ renewed = [] }) => renewed)]));
+}
+
+export function renewedIn(renewed: ReadonlyMap<string, RenewedUnit[]>, id: string): { renewed?: RenewedUnit[] } {
+  const units = renewed.get(id);
+  return units === undefined ? {} : { renewed: units };
 }

@@ -7,10 +7,10 @@ import {
   missingRecord,
   goingWithout,
   waitsForNeeds,
-} from "../../engine/plan/records.ts";
+} from "../../engine/plan/blocks.ts";
 import {
   type PlanOptions,
-  type Prepared,
+  type PlanInput,
   type LoadedCustomer,
   selectionBlock,
   isGone,
@@ -39,23 +39,23 @@ import {
   renewedUnits,
   unknownCustomer,
   type PurchasedAsset,
-} from "./records.ts";
+} from "./payload.ts";
 import { withRenewals, type RenewalsGiven, type Renewing } from "./renewals.ts";
 import { instancesFault } from "../../engine/plan/validate.ts";
 import { isSameKey, passwordsWiped } from "../../engine/model/state.ts";
 
 const nothingRemoved: RemovalStage = { meant: [], blocks: [], changes: [], endingNumbers: new Set() };
 
-export function plan(given: Prepared, { make }: Earlier, options: PlanOptions): ResourcePlan {
+export function plan(given: PlanInput, { make }: Earlier, options: PlanOptions): ResourcePlan {
   const read = withoutUnread(planOrders(given, options), given);
   // Only an order with a recorded state can have parts that exist already.
   const orders = given.standings?.size ? withoutThereAlready(read, given) : read;
   const { people, contents } = given.observed.unread ?? {};
-  const takingBlocked = options.takingBlocked ?? people ?? contents;
+  const removalsBlocked = options.removalsBlocked ?? people ?? contents;
   const removals =
     orders.endings.length === 0
       ? nothingRemoved
-      : planRemovals(given, orders.endings, { ...options, takingBlocked, buys: orders.meant.length > 0 });
+      : planRemovals(given, orders.endings, { ...options, removalsBlocked, buys: orders.meant.length > 0 });
   const made = make([...orders.meant, ...removals.meant]);
   const isNeedy = made.operations.some(({ needs }) => needs.length > 0);
   const operations = isNeedy ? goingWithout(made.operations, made.left) : made.operations;
@@ -79,7 +79,7 @@ export function plan(given: Prepared, { make }: Earlier, options: PlanOptions): 
 }
 
 /** If M7 failed, orders that depend on it wait. Other orders go on. */
-function withoutUnread(stage: OrderStage, given: Prepared): OrderStage {
+function withoutUnread(stage: OrderStage, given: PlanInput): OrderStage {
   const block = given.observed.unread?.contents;
   if (block === undefined) return stage;
   const waiting = ordersByContents(stage, given);
@@ -104,7 +104,7 @@ function ordersByContents(
   ]);
 }
 
-export type OrdersGiven = Prepared & Pick<RenewalsGiven, "taken">;
+export type OrdersGiven = PlanInput & Pick<RenewalsGiven, "taken">;
 
 type OrderOptions = Pick<PlanOptions, "settings" | "policies">;
 

@@ -3,10 +3,10 @@ import type { RenewedUnit } from "../../engine/model/references.ts";
 import type { OrderWithTree } from "../../engine/model/desired.ts";
 import type { DraftOperation } from "../../engine/model/operation.ts";
 import type { StandingUnit } from "./model.ts";
-import type { Block } from "../../engine/plan/records.ts";
+import type { Block } from "../../engine/plan/blocks.ts";
 import { grouped } from "../../base/lists.ts";
 import type { AddedPart, ReplacedPart } from "./difference.ts";
-import { renewedIn, type PlannedPackage, type PlannedProduct, type PurchasedAsset } from "./records.ts";
+import { renewedIn, type PlannedPackage, type PlannedProduct, type PurchasedAsset } from "./payload.ts";
 import type { Renewing } from "./renewals.ts";
 
 export interface MadePurchase {

@@ -32,7 +32,7 @@ import {
   isAsync,
   orderContextOf,
   standingProducts,
-} from "./payload.ts";
+} from "./shapes.ts";
 import { otherSequences } from "./assumptions.ts";
 import { isWhole, sightOrder, type OrderSight } from "./sight.ts";
 import type { Shapes, Draft } from "../../engine/model/resource.ts";

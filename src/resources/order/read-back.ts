@@ -3,7 +3,7 @@ import type { LicenseType } from "../../crm/model.ts";
 import type { OrderWithTree } from "../../engine/model/desired.ts";
 import { orderOf, productsUnder, unitsNamed, type OrderStanding } from "./model.ts";
 import type { FixedNumber } from "../../engine/model/references.ts";
-import type { BoughtItem, RemovedItem } from "./payload.ts";
+import type { BoughtItem, RemovedItem } from "./shapes.ts";
 import type { LicenceOrder } from "./state/changes.ts";
 import type { AssetReading } from "../../platform/snapshot.ts";
 import {
@@ -14,10 +14,10 @@ import {
   type OrderDifference,
   type ReplacedPart,
 } from "./difference.ts";
-import type { PlannedProduct } from "./records.ts";
+import type { PlannedProduct } from "./payload.ts";
 import { isForm, isRowOf, observedTerms, type Limits } from "./terms.ts";
 import { removedFrom, removedWithoutCall, wholeUnit } from "./removal-parts.ts";
-import type { ReadBack } from "../../engine/plan/records.ts";
+import type { ReadBack } from "../../engine/plan/blocks.ts";
 
 /** Fields in which M7 always distinguishes two forms. */
 const observable = new Set(["nodes", "gmsPid", "appKey"]);

@@ -1,7 +1,7 @@
 import type { ProductInstance } from "../../contract/asset-contents.ts";
 import type { AssumptionSettings } from "../../contract/assumption-settings.ts";
 import { type DraftOperation, noWeight, type Weight } from "../../engine/model/operation.ts";
-import type { Observed, Prepared } from "../../engine/plan/input.ts";
+import type { Observed, PlanInput } from "../../engine/plan/input.ts";
 import type { Need } from "../../engine/model/resource.ts";
 import type { StateChange } from "../../engine/model/state.ts";
 import type { AssetReading } from "../../platform/snapshot.ts";
@@ -10,7 +10,7 @@ import { type OrderStanding, type StandingProduct, type StandingUnit, isShared }
 import { type Limits, isTwin } from "./terms.ts";
 import type { FixedNumber } from "../../engine/model/references.ts";
 import type { OrderRemoved } from "./state/changes.ts";
-import type { RemovedItem } from "./payload.ts";
+import type { RemovedItem } from "./shapes.ts";
 import { policyOf, type Policies, type PolicyWord } from "../../engine/model/policy-settings.ts";
 import { grouped } from "../../base/lists.ts";
 
@@ -28,7 +28,7 @@ export interface Endings {
 }
 
 export type RemovalsGiven = Pick<
-  Prepared,
+  PlanInput,
   "customer" | "desiredCustomer" | "numbers" | "quarantinedInScope" | "sourceWithStrayRecord" | "known"
 > & { observed: Pick<Observed, "contents" | "allContents" | "gone" | "loans" | "members"> };
 

@@ -1,9 +1,9 @@
 import { numbersShown } from "./shown-orders.ts";
 import { formatKey } from "../../crm/keys.ts";
 import { absentName, isShared, uriOf, type StandingProduct, type StandingUnit } from "./model.ts";
-import type { RemovedItem } from "./payload.ts";
+import type { RemovedItem } from "./shapes.ts";
 import type { AssetReading, ObservedAsset, ObservedLoan } from "../../platform/snapshot.ts";
-import { type Block, saysLent } from "../../engine/plan/records.ts";
+import { type Block, saysLent } from "../../engine/plan/blocks.ts";
 import type { Observed } from "../../engine/plan/input.ts";
 import type { EndedPart, Replacing } from "./difference.ts";
 import { isRowOf, type Limits } from "./terms.ts";

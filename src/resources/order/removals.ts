@@ -3,7 +3,7 @@ import type { OrderStanding } from "./model.ts";
 import type { FixedNumber } from "../../engine/model/references.ts";
 import type { Policies } from "../../engine/model/policy-settings.ts";
 import type { StateChange } from "../../engine/model/state.ts";
-import { type Block, type BlockedRecord, quarantineBlock } from "../../engine/plan/records.ts";
+import { type Block, type BlockedRecord, quarantineBlock } from "../../engine/plan/blocks.ts";
 import type { PlanOptions } from "../../engine/plan/input.ts";
 import {
   type Endings,
@@ -28,13 +28,13 @@ export interface RemovalStage {
   endingNumbers: ReadonlySet<string>;
 }
 
-type RemovalOptions = Pick<PlanOptions, "settings" | "policies" | "takingBlocked"> & { buys: boolean };
+type RemovalOptions = Pick<PlanOptions, "settings" | "policies" | "removalsBlocked"> & { buys: boolean };
 
 type OrderRemovals = Pick<RemovalStage, "meant" | "changes"> & { blocks: Block[] };
 
 /** Plans removals (E5 delete_product, delete_asset). Never deletes what M7 does not show, or shows differently. */
 export function planRemovals(given: RemovalsGiven, endings: readonly Endings[], options: RemovalOptions): RemovalStage {
-  const stopped = options.takingBlocked ?? quarantineBlock(given);
+  const stopped = options.removalsBlocked ?? quarantineBlock(given);
   const unwanted = unwantedOf(endings);
   // A removal that waits for a purchase must not block other units with the same number.
   const going = wholeUnits(endings.filter(({ needs }) => needs.length === 0));

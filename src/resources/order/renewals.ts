@@ -5,11 +5,11 @@ import { unitsOf, type EarlierUnit, type RenewedUnit, type FixedNumber } from ".
 import type { OrderWithTree } from "../../engine/model/desired.ts";
 import { orderOf, type StandingUnit } from "./model.ts";
 import { type Known, isSameKey } from "../../engine/model/state.ts";
-import type { Block } from "../../engine/plan/records.ts";
+import type { Block } from "../../engine/plan/blocks.ts";
 import { pairs } from "../../base/lists.ts";
 import type { CustomerInput } from "../../engine/plan/input.ts";
 import { heldNumbers } from "./units-that-stay.ts";
-import type { PurchasedAsset } from "./records.ts";
+import type { PurchasedAsset } from "./payload.ts";
 import { numbersShown } from "./shown-orders.ts";
 
 export type RenewalsGiven = Pick<CustomerInput, "customer" | "standings" | "earlierOwners" | "earlier" | "orders"> & {

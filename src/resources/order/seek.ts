@@ -18,7 +18,7 @@ import {
 import { agreedWithNone } from "./state/changes.ts";
 import type { StateChange, Known } from "../../engine/model/state.ts";
 import type { Snapshot } from "../../platform/snapshot.ts";
-import type { Block } from "../../engine/plan/records.ts";
+import type { Block } from "../../engine/plan/blocks.ts";
 import type { LoadedCustomer } from "../../engine/plan/input.ts";
 import type { OrderWithTree } from "../../engine/model/desired.ts";
 import { earlierOrders, isWanted } from "./model.ts";

@@ -1,7 +1,7 @@
 import { ifNotShown } from "./not-shown.ts";
 import type { RefusalFacts } from "../../engine/model/operation-type.ts";
 import type { Snapshot } from "../../platform/snapshot.ts";
-import type { OrderContext } from "./payload.ts";
+import type { OrderContext } from "./shapes.ts";
 
 interface SeenRecord {
   sequence: number;

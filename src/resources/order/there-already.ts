@@ -5,7 +5,7 @@ import type { StandingUnit } from "./model.ts";
 import { only, standing } from "../../engine/model/requests.ts";
 import type { Known } from "../../engine/model/state.ts";
 import type { AssetReading } from "../../platform/snapshot.ts";
-import type { Block, BlockedRecord } from "../../engine/plan/records.ts";
+import type { Block, BlockedRecord } from "../../engine/plan/blocks.ts";
 import type { CustomerInput, LoadedCustomer } from "../../engine/plan/input.ts";
 import type { OrderStage } from "./plan.ts";
 

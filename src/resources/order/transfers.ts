@@ -2,8 +2,8 @@ import { formatKey } from "../../crm/keys.ts";
 import type { RecordKey } from "../../crm/model.ts";
 import type { PlannedAsset } from "../../engine/model/references.ts";
 import type { OrderWithTree } from "../../engine/model/desired.ts";
-import type { Block } from "../../engine/plan/records.ts";
-import type { CustomerInput, Prepared, PlanOptions } from "../../engine/plan/input.ts";
+import type { Block } from "../../engine/plan/blocks.ts";
+import type { CustomerInput, PlanInput, PlanOptions } from "../../engine/plan/input.ts";
 import type { Need } from "../../engine/model/resource.ts";
 import type { Known } from "../../engine/model/state.ts";
 import {
@@ -15,7 +15,7 @@ import {
   type StandingUnit,
   type OrderPlan,
 } from "./model.ts";
-import { type PlannedPackage, type PlannedProduct, type PurchasedAsset, orderableFields } from "./records.ts";
+import { type PlannedPackage, type PlannedProduct, type PurchasedAsset, orderableFields } from "./payload.ts";
 import { type Endings, type EndingPolicy, endingsOf } from "./removal-parts.ts";
 import { unitsIn } from "./renewals.ts";
 import { agreesWith } from "./state/changes.ts";
@@ -73,7 +73,7 @@ function sourceOf(
   return found.size === 1 ? only : undefined;
 }
 
-type Given = Pick<Prepared, "orders" | "takers" | "standings"> & { known: Pick<Known, "placedOrders"> };
+type Given = Pick<PlanInput, "orders" | "takers" | "standings"> & { known: Pick<Known, "placedOrders"> };
 
 /** Endings wait for orders that take over a part: a transferred product, or a continued asset. */
 export function awaitingTakeovers(given: Given, endings: readonly Endings[]): Endings[] {
@@ -148,7 +148,7 @@ interface Departure {
   numbers: string[];
 }
 
-type MovesGiven = Pick<Prepared, "customer" | "away"> & { known: Pick<Known, "placedOrders"> };
+type MovesGiven = Pick<PlanInput, "customer" | "away"> & { known: Pick<Known, "placedOrders"> };
 
 /** Removes the parts of an order that moved in the CRM. The new customer buys it after nothing is left here. */
 export function planDeparture(

@@ -28,11 +28,11 @@ import { grouped } from "../../base/lists.ts";
 import type { types } from "./operations.ts";
 import { purchaseOf } from "./plan.ts";
 import type { Purchase } from "./purchase-parts.ts";
-import type { PlannedAsset, PlannedPackage, PlannedProduct } from "./records.ts";
+import type { PlannedAsset, PlannedPackage, PlannedProduct } from "./payload.ts";
 import { endingsOf, type Endings } from "./removal-parts.ts";
 import { planRemovals } from "./removals.ts";
 import type { OrderStep } from "./state/changes.ts";
-import type { RemovedItem } from "./payload.ts";
+import type { RemovedItem } from "./shapes.ts";
 
 export const undo: { readonly [K in keyof typeof types]?: UndoRule<K> } = {
   "place-order": undoPurchase,

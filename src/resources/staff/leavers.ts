@@ -1,4 +1,4 @@
-import type { ReadOptions, Reads, LoadedCustomer, PlanOptions, Part, Prepared } from "../../engine/plan/input.ts";
+import type { ReadOptions, Reads, LoadedCustomer, PlanOptions, Part, PlanInput } from "../../engine/plan/input.ts";
 import { acts, type Policies, type PolicyName } from "../../engine/model/policy-settings.ts";
 import type { AssumptionSettings } from "../../contract/assumption-settings.ts";
 import { formatKey } from "../../crm/keys.ts";
@@ -9,13 +9,13 @@ import { freedBy } from "../../engine/model/registry.ts";
 import type { Need } from "../../engine/model/resource.ts";
 import type { StateChange } from "../../engine/model/state.ts";
 import type { ObservedMember } from "../../platform/snapshot.ts";
-import { type Block, type BlockedRecord, quarantineBlock, holdersNotRead } from "../../engine/plan/records.ts";
+import { type Block, type BlockedRecord, quarantineBlock, holdersNotRead } from "../../engine/plan/blocks.ts";
 import { consider } from "../../engine/plan/rejections.ts";
 import { isAccountOf } from "./profile.ts";
 import type { StaffLink } from "./state.ts";
 
 type Given = Pick<
-  Prepared,
+  PlanInput,
   "customer" | "staff" | "known" | "observed" | "privateValues" | "quarantinedInScope" | "sourceWithStrayRecord"
 >;
 
@@ -29,7 +29,7 @@ interface Leaver {
   link: StaffLink;
   why: Extract<PolicyName, "staff.left" | "staff.moved">;
 }
-type Options = Pick<PlanOptions, "settings" | "policies" | "takingBlocked">;
+type Options = Pick<PlanOptions, "settings" | "policies" | "removalsBlocked">;
 
 /** Deletes accounts (M4) only if crm-sync made them. `people`: what this plan does for people. */
 export function planLeavers(given: Given, people: Pick<Part, "operations" | "changes">, options: Options): Leavers {
@@ -52,7 +52,7 @@ function planLeaver(
   given: Given,
   { link, why }: Leaver,
   revokes: Part["operations"],
-  { settings, policies, takingBlocked }: Options,
+  { settings, policies, removalsBlocked }: Options,
 ): Partial<Leavers> {
   const key = formatKey(link.key);
   const said = consider(policies, why, `${reasonOf[why]}; the account stays`);
@@ -72,7 +72,7 @@ function planLeaver(
       ? {}
       : { changes: [{ type: "staff-unlinked", staff: link.key, customer: given.customer, operationId: null }] };
   const stopped =
-    takingBlocked ?? quarantineBlock(given) ?? unread?.seats ?? whyKept(given, { link, member, freed }, settings);
+    removalsBlocked ?? quarantineBlock(given) ?? unread?.seats ?? whyKept(given, { link, member, freed }, settings);
   if (stopped !== undefined) return { blocks: [[key, stopped]] };
   const needs = first.map(({ stage, subject }) => ({ stage, subject }));
   return { drafts: [{ ...deletion(given, link, member, why), needs }] };
@@ -104,7 +104,7 @@ export function accountGivenUp(
   given: Given,
   link: StaffLink,
   { freed, needs, reason }: { freed: ReadonlySet<string>; needs: Need[]; reason: string },
-  { settings, takingBlocked }: Pick<PlanOptions, "settings" | "takingBlocked">,
+  { settings, removalsBlocked }: Pick<PlanOptions, "settings" | "removalsBlocked">,
 ): DraftOperation<"delete-staff"> | Block | "gone" {
   const { members, assets } = given.observed;
   if (members === undefined || assets === undefined) return holdersNotRead;
@@ -120,7 +120,9 @@ export function accountGivenUp(
   const staff = given.staff.map((one) => (formatKey(one.key) === own ? { ...one, state: "absent" as const } : one));
   const why = whyKept({ ...given, staff }, { link, member, freed }, settings);
   return (
-    takingBlocked ?? quarantineBlock(given) ?? why ?? { ...deletion(given, link, member, "staff.left"), reason, needs }
+    removalsBlocked ??
+    quarantineBlock(given) ??
+    why ?? { ...deletion(given, link, member, "staff.left"), reason, needs }
   );
 }
 

@@ -7,7 +7,7 @@ import { handedIn } from "../../engine/model/registry.ts";
 import type { StateChange } from "../../engine/model/state.ts";
 import type { ObservedAsset, ObservedMember } from "../../platform/snapshot.ts";
 import type { LoadedCustomer } from "../../engine/plan/input.ts";
-import { addRead, nothingRead, type ReadBack } from "../../engine/plan/records.ts";
+import { addRead, nothingRead, type ReadBack } from "../../engine/plan/blocks.ts";
 import {
   commonSuffix,
   isAccountOf,

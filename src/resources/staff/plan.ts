@@ -1,7 +1,7 @@
 import { formatKey } from "../../crm/keys.ts";
 import type { Desired, DesiredStaff } from "../../engine/model/desired.ts";
-import { type Block, type BlockedRecord, missingRecord } from "../../engine/plan/records.ts";
-import { type PlanOptions, type Membership, type Prepared, isGone } from "../../engine/plan/input.ts";
+import { type Block, type BlockedRecord, missingRecord } from "../../engine/plan/blocks.ts";
+import { type PlanOptions, type Membership, type PlanInput, isGone } from "../../engine/plan/input.ts";
 import type { Earlier, ResourcePlan } from "../../engine/model/resource.ts";
 import { type StateChange, isSameKey } from "../../engine/model/state.ts";
 import { membershipsOf } from "./identity.ts";
@@ -17,7 +17,7 @@ import { partHash } from "../../engine/plan/rejections.ts";
 import type { AddedPerson } from "./add-staff.ts";
 
 /** Adopts people that M5 shows, edits them (M2) if the CRM changed, and adds the others (M1). */
-export function plan(given: Prepared, earlier: Earlier, options: PlanOptions): ResourcePlan {
+export function plan(given: PlanInput, earlier: Earlier, options: PlanOptions): ResourcePlan {
   const unread = given.observed.unread?.people;
   if (unread !== undefined)
     return { records: "staff", operations: [], changes: [], blocks: peopleWaiting(given, unread) };
@@ -40,14 +40,14 @@ export function plan(given: Prepared, earlier: Earlier, options: PlanOptions): R
 }
 
 /** M4, after everything that these people hold is planned. */
-export function planLast(given: Prepared, { people, make }: Earlier, options: PlanOptions): ResourcePlan {
+export function planLast(given: PlanInput, { people, make }: Earlier, options: PlanOptions): ResourcePlan {
   const { drafts, changes, blocks } = planLeavers(given, people, options);
   const { operations, refused } = make(drafts);
   return { records: "staff", operations, changes, blocks: [...blocks, ...refused] };
 }
 
 /** New or changed people wait, also people whose assets may be removed, even if they moved. */
-function peopleWaiting({ staff, known, ended = [] }: Prepared, block: Block): BlockedRecord[] {
+function peopleWaiting({ staff, known, ended = [] }: PlanInput, block: Block): BlockedRecord[] {
   const own = new Set(staff.map(({ key }) => formatKey(key)));
   const removed = new Set(ended.map(({ number }) => number));
   const waiting = [
@@ -61,7 +61,7 @@ function peopleWaiting({ staff, known, ended = [] }: Prepared, block: Block): Bl
 
 /** Adopts an account with the values that M5 shows: the others were never sent. */
 function adoption(
-  given: Prepared,
+  given: PlanInput,
   staff: Desired<DesiredStaff>,
   memberships: ReadonlyMap<string, Membership>,
 ): StateChange[] {
@@ -97,7 +97,7 @@ interface Candidate {
 
 /** At most 100 people per M1. People who cannot be added are blocked in `memberships`. */
 export function planAdditions(
-  given: Prepared,
+  given: PlanInput,
   found: ReadonlyMap<string, Membership>,
   rejectedPart: Earlier["rejectedPart"],
   { settings, canSeal }: Pick<PlanOptions, "settings" | "canSeal">,

@@ -3,8 +3,8 @@ import { wireLong } from "../../contract/member-center.ts";
 import { formatKey } from "../../crm/keys.ts";
 import type { Desired, DesiredStaff } from "../../engine/model/desired.ts";
 import type { DraftOperation } from "../../engine/model/operation.ts";
-import type { Block, BlockedRecord } from "../../engine/plan/records.ts";
-import type { Observed, Prepared } from "../../engine/plan/input.ts";
+import type { Block, BlockedRecord } from "../../engine/plan/blocks.ts";
+import type { Observed, PlanInput } from "../../engine/plan/input.ts";
 import { markerKey, type PrivateMarker } from "../../engine/model/references.ts";
 import type { Known, StateChange } from "../../engine/model/state.ts";
 import type { ObservedMember } from "../../platform/snapshot.ts";
@@ -21,7 +21,7 @@ import {
 } from "./profile.ts";
 import type { ShownField, StaffLink, StaffProfile } from "./state.ts";
 
-type Given = Pick<Prepared, "customer" | "staff" | "privateValues" | "changedAccounts"> & {
+type Given = Pick<PlanInput, "customer" | "staff" | "privateValues" | "changedAccounts"> & {
   known: Pick<Known, "staffLinks" | "protectedMembers" | "enterpriseCode">;
   observed: Pick<Observed, "members">;
 };

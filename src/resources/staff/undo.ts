@@ -12,7 +12,7 @@ import { formatKey } from "../../crm/keys.ts";
 import type { RecordKey } from "../../crm/model.ts";
 import type { DraftOperation } from "../../engine/model/operation.ts";
 import type { PrivateMarker } from "../../engine/model/references.ts";
-import { type Block, holdersNotRead } from "../../engine/plan/records.ts";
+import { type Block, holdersNotRead } from "../../engine/plan/blocks.ts";
 import { addedAgain } from "./plan.ts";
 import { accountGivenUp } from "./leavers.ts";
 import { planEdit } from "./profile-edits.ts";

@@ -54,7 +54,7 @@ describe("the shares of units in what a line costs", () => {
       { ...of, type: "order-priced", version: 2, items: [{ product: null, from: eur(1_000_00), to: eur(1_050_00) }] },
       bought({ items: [{ instanceId: "A2", unit: 0, number: "8000000099", products: ["P2"], packages: [] }] }),
     ]);
-    // Taking 9 units away is held by a limit until November.
+    // Holdable 9 units away is held by a limit until November.
     const { lines } = await statementOf(world.path, "orders", month("2026-10"));
     expect((lines ?? []).reduce((sum, row) => sum + Number(row["amount"] ?? 0), 0)).toBe(1_050_00);
   });

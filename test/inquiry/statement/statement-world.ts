@@ -215,7 +215,7 @@ export async function placeOrder(
   const customer = key(order.customerId);
   await world.read("orders", [{ orders: order }]);
   for (const { assetId, quantity } of assets) {
-    const taken = taking(world, quantity);
+    const taken = holdable(world, quantity);
     await world.ledger.state.record(customer, [{ type: "numbers-taken", numbers: taken, operationId: "op_pool" }]);
     await world.ledger.state.write((rows, at) =>
       rows.order.numbers.fixNumbers(
@@ -247,7 +247,7 @@ export async function placeOrder(
 
 const lastNumber = new WeakMap<LedgerWorld, number>();
 
-function taking(world: LedgerWorld, count: number): string[] {
+function holdable(world: LedgerWorld, count: number): string[] {
   const last = lastNumber.get(world) ?? 0;
   lastNumber.set(world, last + count);
   return Array.from({ length: count }, (_, index) => `8${String(last + index + 1).padStart(9, "0")}`);

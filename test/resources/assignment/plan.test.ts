@@ -1,7 +1,7 @@
 import { freedBy } from "../../../src/engine/model/registry.ts";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import type { Block } from "../../../src/engine/plan/records.ts";
+import type { Block } from "../../../src/engine/plan/blocks.ts";
 import {
   needs,
   assignment,
@@ -252,7 +252,7 @@ describe("what a person should no longer hold", () => {
     const block: Block = { code: "revokes.blocked", reason: "nothing is taken away: the source shrank", again: true };
     const planned = plan(
       people({ staff: [ann], known: held, observed: shown(["ann"], { N1: "ann", N2: "ann", N3: "ann" }) }),
-      { takingBlocked: block },
+      { removalsBlocked: block },
     );
     expect(planned.operations).toEqual([]);
     expect(staffOutcome(planned)).toMatchObject({ ...block, outcome: "deferred" });
@@ -294,7 +294,7 @@ describe("what a person should no longer hold", () => {
         },
         observed: shown(["ann", "bob"], { N1: "ann", N2: "ann", N9: "bob" }),
       }),
-      { takingBlocked: rejected },
+      { removalsBlocked: rejected },
     );
     expect(planned.records.find((item) => item.key.id === "ann")).toMatchObject({
       code: "asset.claimed-twice",

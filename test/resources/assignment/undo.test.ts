@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { prepare } from "../../../src/engine/plan/input.ts";
+import { planInputOf } from "../../../src/engine/plan/input.ts";
 import type { LastGiven, Undoing } from "../../../src/engine/plan/undo.ts";
 import { assignment } from "../../../src/resources/assignment/index.ts";
 import { standardRules } from "../../support/world/rules.ts";
@@ -36,7 +36,7 @@ function undone(lastGiven: Record<string, LastGiven>) {
   const free = shown(["ann"], { N1: null, N2: null });
   const of: Undoing = {
     run: "run r",
-    given: prepare(situation(people({ staff: [ann], known: now, observed: free })), settings),
+    given: planInputOf(situation(people({ staff: [ann], known: now, observed: free })), settings),
     rows: [row],
     facts: {
       orders: new Map(),
@@ -47,7 +47,7 @@ function undone(lastGiven: Record<string, LastGiven>) {
       newestOn: new Map(),
       isKept: () => true,
     },
-    options: { ...standardRules, settings, canSeal: true, takingBlocked: undefined },
+    options: { ...standardRules, settings, canSeal: true, removalsBlocked: undefined },
     freed: new Set(),
     firstOf: (_name, id) => id,
     revokesOf: () => [],

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { withTree, type Desired, type DesiredOrder } from "../../../src/engine/model/desired.ts";
 import { standingOf } from "../../../src/resources/order/fold.ts";
 import type { OrderStanding } from "../../../src/resources/order/model.ts";
-import type { BoughtItem, RemovedItem } from "../../../src/resources/order/payload.ts";
+import type { BoughtItem, RemovedItem } from "../../../src/resources/order/shapes.ts";
 import type { OrderStep } from "../../../src/resources/order/state/changes.ts";
 import {
   differenceOf,

@@ -3,7 +3,7 @@ import { productInstanceSchema, type ProductInstance } from "../../../src/contra
 import { withTree } from "../../../src/engine/model/desired.ts";
 import { standingOf } from "../../../src/resources/order/fold.ts";
 import { planOrders } from "../../../src/resources/order/plan.ts";
-import { prepare } from "../../../src/engine/plan/input.ts";
+import { planInputOf } from "../../../src/engine/plan/input.ts";
 import { planRemovals } from "../../../src/resources/order/removals.ts";
 import type { AssetReading } from "../../../src/platform/snapshot.ts";
 import { asset, product } from "../../support/world/instances.ts";
@@ -61,7 +61,7 @@ function departures(now: OrderFields = {}) {
       taken: [],
     },
   ];
-  const prepared = prepare({ ...own, away }, settings);
+  const prepared = planInputOf({ ...own, away }, settings);
   const stage = planOrders(prepared, options);
   const { meant, blocks } = planRemovals(prepared, stage.endings, options);
   return { meant, codes: [...stage.blocks, ...blocks].map(([name, { code }]) => `${name} ${code}`) };

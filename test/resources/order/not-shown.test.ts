@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { SettleFacts } from "../../../src/engine/model/operation-type.ts";
 import { ifNotShown } from "../../../src/resources/order/not-shown.ts";
-import type { OrderContext } from "../../../src/resources/order/payload.ts";
+import type { OrderContext } from "../../../src/resources/order/shapes.ts";
 import { withTree } from "../../../src/engine/model/desired.ts";
 import { order } from "../../engine/situation.ts";
 import { asset, product } from "../../support/world/instances.ts";

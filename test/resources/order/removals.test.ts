@@ -3,7 +3,7 @@ import { productInstanceSchema, type ProductInstance } from "../../../src/contra
 import type { Instance } from "../../../src/crm/model.ts";
 import { standingOf, type StandingParts } from "../../../src/resources/order/fold.ts";
 import type { Known } from "../../../src/engine/model/state.ts";
-import { type PlanOptions, prepare } from "../../../src/engine/plan/input.ts";
+import { type PlanOptions, planInputOf } from "../../../src/engine/plan/input.ts";
 import { planOrders } from "../../../src/resources/order/plan.ts";
 import { planRemovals } from "../../../src/resources/order/removals.ts";
 import type { AssetReading } from "../../../src/platform/snapshot.ts";
@@ -61,7 +61,7 @@ interface Case {
   was?: Instance[];
   contents?: [string, AssetReading][] | undefined;
   settings?: Parameters<typeof settingsWith>[0];
-  rules?: Partial<Pick<PlanOptions, "policies" | "takingBlocked"> & { buys: boolean }>;
+  rules?: Partial<Pick<PlanOptions, "policies" | "removalsBlocked"> & { buys: boolean }>;
   parts?: Partial<StandingParts>;
   known?: Partial<Known>;
   observed?: Situation["observed"];
@@ -86,7 +86,7 @@ function removals(given: Case = {}) {
     ...given.parts,
   });
   const settings = settingsWith({ ...codecs, ...given.settings });
-  const options = { settings, ...standardRules, takingBlocked: undefined, buys: false, ...given.rules };
+  const options = { settings, ...standardRules, removalsBlocked: undefined, buys: false, ...given.rules };
   const contents = "contents" in given ? given.contents : [both("N1"), both("N2")];
   const own = situation({
     orders: [now],
@@ -94,7 +94,7 @@ function removals(given: Case = {}) {
     observed: { contents: contents === undefined ? undefined : new Map(contents), ...given.observed },
     ...given.situation,
   });
-  const prepared = prepare({ ...own, standings: new Map([["crm/1", standing]]) }, settings);
+  const prepared = planInputOf({ ...own, standings: new Map([["crm/1", standing]]) }, settings);
   return planRemovals(prepared, planOrders(prepared, options).endings, options);
 }
 
@@ -252,7 +252,7 @@ describe("a product that nobody wants any more", () => {
 
   it("stays where a source may want it kept, and where a record waits in quarantine", () => {
     const block = { code: "revokes.blocked", reason: "half a read", again: true };
-    expect(codes(removals({ rules: { takingBlocked: block } }))).toEqual(["crm/1 revokes.blocked"]);
+    expect(codes(removals({ rules: { removalsBlocked: block } }))).toEqual(["crm/1 revokes.blocked"]);
     const waiting = removals({ situation: { quarantinedInScope: 1 } });
     expect([orders(waiting), codes(waiting)]).toEqual([[], ["crm/1 revokes.blocked"]]);
   });
@@ -529,7 +529,9 @@ describe("a whole asset", () => {
 
   it("is to go also while it cannot go yet", () => {
     const block = { code: "revokes.blocked", reason: "half a read", again: true };
-    expect(removals({ now: cancelled, rules: { takingBlocked: block } }).endingNumbers).toEqual(new Set(["N1", "N2"]));
+    expect(removals({ now: cancelled, rules: { removalsBlocked: block } }).endingNumbers).toEqual(
+      new Set(["N1", "N2"]),
+    );
     expect(removals({ now: cancelled, contents: [] }).endingNumbers).toEqual(new Set(["N1", "N2"]));
   });
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { planOrders } from "../../../src/resources/order/plan.ts";
-import { prepare } from "../../../src/engine/plan/input.ts";
+import { planInputOf } from "../../../src/engine/plan/input.ts";
 import { asset, product } from "../../support/world/instances.ts";
 import { standardRules } from "../../support/world/rules.ts";
 import {
@@ -25,7 +25,7 @@ const known = linked(undefined, { placedOrders: placed(first), numbers });
 function needs(given: Situation) {
   const settings = settingsWith();
   const standings = standingOrders([first], numbers);
-  const prepared = prepare(situation({ known, standings, ...given }), settings);
+  const prepared = planInputOf(situation({ known, standings, ...given }), settings);
   return planOrders(prepared, { settings, ...standardRules }).endings.flatMap((ending) => ending.needs);
 }
 

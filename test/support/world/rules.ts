@@ -7,6 +7,6 @@ export const standardPolicies = policySettingsSchema.parse({});
 export const standardRules = {
   canSeal: true,
   policies: standardPolicies,
-  takingBlocked: undefined,
+  removalsBlocked: undefined,
   contradicted: new Map(),
 };

@@ -11,7 +11,7 @@ import {
   withoutGone,
   type KnownRequests,
 } from "../../../engine/model/state.ts";
-import type { BoughtItem, RemovedItem } from "../payload.ts";
+import type { BoughtItem, RemovedItem } from "../shapes.ts";
 
 type OrderChanges = { [One in OrderChange as One["type"]]: One };
 declare module "../../../engine/model/resource.ts" {

@@ -4,7 +4,7 @@ import { stored } from "../../../ledger/database/damage.ts";
 import type { Sqlite } from "../../../ledger/database/database.ts";
 import { sqlOf } from "../../../ledger/database/statements.ts";
 import type { LedgerRows } from "../../../ledger/state/registry.ts";
-import type { BoughtItem, RemovedItem } from "../payload.ts";
+import type { BoughtItem, RemovedItem } from "../shapes.ts";
 import {
   agreedWithNone,
   type LicenceOrder,
