@@ -420,7 +420,8 @@ class Simulation {
       const decided = (await this.#ask()) > 0 || asked;
       const waits = summary?.open.some((group) => group.cause === "settle-time") === true;
       waited ||= decided || (run < 3 && (waits || (summary?.openOperations ?? 0) + (summary?.held.length ?? 0) > 0));
-      const isOpen = (summary?.openOperations ?? 0) > 0 && run < mostQuietRuns;
+      // After a clock that was set back, the whole settle time counts from when a run first saw the rejected call.
+      const isOpen = (waits || (summary?.openOperations ?? 0) > 0) && run < mostQuietRuns;
       if (run >= 3 && writes === 0 && !decided && !isOpen) return;
       if (run < (waited ? mostQuietRuns : 3)) continue;
       this.#wrong.push(`run ${run} without faults made ${writes} writing calls`);

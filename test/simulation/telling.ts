@@ -213,10 +213,11 @@ export async function judgeTelling(options: {
           // since.
           (group.stream === "customers" && group.code === "revokes.blocked" && options.stillHeldAt(id)) ||
           (group.stream === "customers" && options.isAskedAt(id)) ||
-          // Somebody who was there already, and whose customer cannot be worked on, was not looked at yet.
+          // A customer that cannot be worked on: nobody has looked yet whether a person who was there already has all.
           (group.stream === "staff" &&
             group.code === "customer.blocked" &&
-            (await ledger.state.read((rows) => rows.staff.accountOf({ namespace: "crm", id }))) === undefined);
+            (company.broken.has(`customers ${company.staff.find((person) => person.id === id)?.customer}`) ||
+              (await ledger.state.read((rows) => rows.staff.accountOf({ namespace: "crm", id }))) === undefined));
         if (!isOpen && !company.broken.has(`${group.stream} ${id}`) && isThere(company, group.stream, id))
           silent.push(`${group.stream} ${id} is done and told of: ${group.code}`);
       }
