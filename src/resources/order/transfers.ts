@@ -3,26 +3,14 @@ import type { RecordKey } from "../../crm/model.ts";
 import type { PlannedAsset } from "../../engine/model/references.ts";
 import type { OrderWithTree } from "../../engine/model/desired.ts";
 import type { Block } from "../../engine/plan/blocks.ts";
-import type { CustomerInput, PlanInput, PlanOptions } from "../../engine/plan/input.ts";
+import type { CustomerInput, PlanInput } from "../../engine/plan/input.ts";
 import type { Need } from "../../engine/model/resource.ts";
 import type { Known } from "../../engine/model/state.ts";
-import {
-  orderOf,
-  productsOf,
-  takenOver,
-  blockedBy,
-  type AwayOrder,
-  type StandingUnit,
-  type OrderPlan,
-} from "./model.ts";
-import { type PlannedPackage, type PlannedProduct, type PurchasedAsset, orderableFields } from "./payload.ts";
-import { type Endings, type EndingPolicy, endingsOf } from "./removal-parts.ts";
+import { orderOf, productsOf, takenOver } from "./model.ts";
+import { type PlannedPackage, type PlannedProduct, type PurchasedAsset } from "./payload.ts";
+import { type Endings } from "./removal-parts.ts";
 import { unitsIn } from "./renewals.ts";
 import { agreesWith } from "./state/changes.ts";
-import type { PolicyName } from "../../engine/model/policy-settings.ts";
-import { moveStopped } from "../../engine/plan/owner.ts";
-import { consider } from "../../engine/plan/rejections.ts";
-import { countedParts } from "./purchase-parts.ts";
 
 /**
  * Adds the source licence order of transferred products (E5: srcLicenseOrderId), unless the CRM gives it. Never
@@ -140,87 +128,4 @@ function standingIn({ known, standings }: Given, order: OrderWithTree): Readonly
 
 function nameOf(order: string, instanceId: string): string {
   return JSON.stringify([order, instanceId]);
-}
-
-interface Departure {
-  key: string;
-  plan: Partial<OrderPlan>;
-  numbers: string[];
-}
-
-type MovesGiven = Pick<PlanInput, "customer" | "away"> & { known: Pick<Known, "placedOrders"> };
-
-/** Removes the parts of an order that moved in the CRM. The new customer buys it after nothing is left here. */
-export function planDeparture(
-  { customer, known }: MovesGiven,
-  away: AwayOrder,
-  { policies }: Pick<PlanOptions, "policies">,
-): Departure {
-  const { order, owner, standing } = away;
-  const key = formatKey(order.key);
-  if (standing !== undefined && "lost" in standing) {
-    const reason = `the present state of the order ${key} is not known: ${standing.lost}`;
-    return { key, plan: blockedBy({ code: "order.form-lost", reason, again: true }), numbers: [] };
-  }
-  const units = standing?.units.filter(({ products }) => products.length > 0) ?? [];
-  if (standing === undefined || units.length === 0)
-    return { key, plan: { changes: [{ type: "order-left", order: order.key, customer }] }, numbers: [] };
-  const numbers = units.flatMap(({ number }) => number ?? []);
-  const planned = (plan: Partial<OrderPlan>): Departure => ({ key, plan, numbers });
-  // The block makes the next runs look again: nothing else reports when the record becomes usable.
-  if (order.state === "quarantined") return planned(blockedBy(stays(key, "its record is in quarantine")));
-  const why = whyOf(order);
-  const what = `the order ${key} ${wordsOf[why](formatKey(owner))}; this removes ${unitsText(units)} here`;
-  const considered = consider(policies, why, what);
-  if (considered === "nothing") return planned({});
-  if (considered !== "act") return planned(blockedBy(considered));
-  // Even an order that cannot be bought is still wanted, so its parts stay.
-  const fault = why === "orders.moved" ? faultOf(away) : undefined;
-  if (fault !== undefined)
-    return planned(blockedBy(stays(key, `nothing can be bought for ${formatKey(owner)}: ${fault}`)));
-  if (known.placedOrders.get(key)?.elsewhere === true) return planned(blockedBy(stoodElsewhere(key)));
-  const parts = units.map((unit) => ({ unit, whole: true, products: unit.products, packages: unit.packages }));
-  return planned({ endings: [endingsOf(standing, parts, { why, what, needs: [] })] });
-}
-
-function faultOf({ order, buyer, noEnterprise, taken, unclear }: AwayOrder): string | undefined {
-  const [fault] = order.tree.faults;
-  if (fault !== undefined || unclear !== undefined) return fault?.message ?? unclear;
-  const [number] = taken;
-  if (number !== undefined)
-    return `the CRM gives the order the asset number ${number}, which belongs to another asset or cannot be used again`;
-  if (buyer?.state !== "current") return "the CRM has no usable record of that customer";
-  if (noEnterprise !== undefined) return `that customer has no enterprise (${noEnterprise})`;
-  const lacking = orderableFields.filter((field) => buyer.body[field] === undefined);
-  return lacking.length === 0 ? undefined : `the CRM gives no ${lacking.join(", ")} of that customer`;
-}
-
-type Departing = Extract<PolicyName & EndingPolicy, "orders.moved" | "orders.cancelled" | "orders.deleted">;
-
-const wordsOf: Record<Departing, (owner: string) => string> = {
-  "orders.moved": (owner) => `moved to ${owner} in the CRM: it is ordered for that customer once it is removed here`,
-  "orders.cancelled": (owner) => `moved to ${owner} in the CRM and was cancelled`,
-  "orders.deleted": (owner) => `moved to ${owner} and is gone from the CRM`,
-};
-
-function whyOf({ state, body }: AwayOrder["order"]): Departing {
-  if (state === "absent") return "orders.deleted";
-  return body.cancelled ? "orders.cancelled" : "orders.moved";
-}
-
-function stays(order: string, why: string): Block {
-  const reason = `the order ${order} moved to another customer in the CRM, but its licences stay here for now: ${why}`;
-  return { code: moveStopped, reason, again: true };
-}
-
-function stoodElsewhere(order: string): Block {
-  const reason =
-    `the order ${order} moved to another customer in the CRM. Its licences are in an enterprise that this customer ` +
-    "was linked with earlier, and crm-sync removes nothing there";
-  return { code: "order.elsewhere", reason, again: true };
-}
-
-function unitsText(units: readonly StandingUnit[]): string {
-  const products = units.reduce((sum, { products: all }) => sum + all.length, 0);
-  return countedParts(units.length, products);
 }
