@@ -3,7 +3,7 @@ import type { Ledger } from "../../src/ledger/ledger.ts";
 import { type NewRequest, type RequestName, theCrm, only, subjectOf } from "../../src/engine/model/requests.ts";
 import { operation } from "../../src/engine/model/operation.ts";
 import { applyChanges, type StateChange } from "../../src/engine/model/state.ts";
-import { key } from "../support/world/records.ts";
+import { customerRecord, key, readRecord } from "../support/world/records.ts";
 import { changeFile, openLedger, rowsOf } from "../support/world/start.ts";
 import { intend } from "./opened.ts";
 
@@ -155,4 +155,25 @@ it("of two wishes of the CRM for one number that of a lock that is gone is the o
   const { crmAsked } = await ledger.state.known(ours);
   expect(crmAsked).toEqual(known.crmAsked);
   expect(crmAsked.map(({ reason, gone }) => [reason, gone])).toEqual([["order crm/O2", undefined]]);
+});
+
+it("a refused answer has its customer looked at, so that a run tells it also if the process ends before the attempt does", async () => {
+  const { ledger } = await openLedger();
+  const read = await ledger.records.startRead("run-1", "crm", "customers");
+  await read.ingest([readRecord("customers", customerRecord("1"), "customers.csv:1")]);
+  await read.finish({ complete: true, whole: true, rows: 1, bad: 0 });
+  const planned = { stream: "customers", key: ours, outcome: "planned" } as const;
+  for (const [status, waiting] of [
+    [1, []],
+    [2, [ours]],
+  ] as const) {
+    await ledger.requests.ask(ours, [lock("A")], whose);
+    const operationId = await send(ledger);
+    await ledger.records.setOutcomes("run-1", [planned]);
+    const answered = { of: "lock", about: "A", wanted: "locked", answer: { status }, operationId } as const;
+    const changes = [{ type: "request-answered", ...answered } as const];
+    await ledger.journal.conclude(operationId, { state: "done", changes, audit: { kind: "lock-assets", body: {} } });
+    expect(await ledger.records.pendingCustomers(undefined, 10), `status ${status}`).toEqual(waiting);
+  }
+  ledger.close();
 });

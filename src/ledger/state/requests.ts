@@ -8,6 +8,7 @@ import {
   readRequest,
   requestKindOf,
   requestsOf,
+  standing,
   type CrmWish,
   type ManualRequest,
   type RequestOf,
@@ -128,6 +129,8 @@ export class RequestRows {
     "request-answered": ({ of, about, wanted, answer, operationId }, at) => {
       const due = isDue({ of, answer }) ? 1 : 0;
       this.#statements.answer.run({ answer: canonicalJson(answer), at, operationId, due, of, about, wanted });
+      // Until an attempt has told it: the process may end before.
+      if (standing({ of, answer }) === "refused") this.#lookAt({ of, about });
     },
     "request-withdrawn": ({ customer: { namespace, id }, of, about }, at) => {
       this.#statements.withdraw.run(at, of, about, namespace, id);
@@ -141,9 +144,14 @@ export class RequestRows {
         if (requestKindOf({ of }).isOfAsset) this.#statements.gone.run(at, of, about, theCrm);
         const asked = this.standing({ of, about });
         if (asked === undefined || outlivesAsset(asked.request)) continue;
+        this.#lookAt({ of, about });
         this.#statements.end.run(at, of, about);
-        this.#work.markPending({ record: { stream: "customers", ...asked.customer } });
       }
+  }
+
+  #lookAt(request: Pick<ManualRequest, "of" | "about">): void {
+    const asked = this.standing(request);
+    if (asked !== undefined) this.#work.markPending({ record: { stream: "customers", ...asked.customer } });
   }
 
   stands({ of, about, askedAt }: { of: RequestOf; about: string; askedAt: string }): boolean {
