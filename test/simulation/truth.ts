@@ -85,6 +85,8 @@ export class Truth {
     const bases = this.#basesBefore.get(stream) ?? [];
     const before = bases.length === 0 ? [new Set<string>()] : bases;
     this.#bases.set(stream, distinct([...before, ...before.map((base) => base.union(ids))]));
+    for (const { id } of given.filter(({ broken }) => !broken))
+      if (!this.#lastGood.has(`${stream} ${id}`)) this.#lastGood.set(`${stream} ${id}`, this.#customerOf(stream, id));
     if (stream !== "staff") return;
     for (const { id, customer, login, holds } of this.#company.staff)
       if (given.some((row) => row.id === id && !row.broken))
