@@ -20,8 +20,7 @@ import { Runs } from "./runs/runs.ts";
 import { LedgerTime } from "./time/time.ts";
 import { Schedule } from "./schedule/schedule.ts";
 import { EnterpriseState } from "./state/enterprise-state.ts";
-import { LinksDesk } from "./state/links-desk.ts";
-import { RequestsDesk } from "./state/requests-desk.ts";
+import { LinksDesk, RequestsDesk } from "./state/desks.ts";
 import { WorkTables } from "./records/work.ts";
 
 export type { LedgerOptions } from "./context.ts";

@@ -1,7 +1,7 @@
 import { exitCodes, Problem } from "../base/errors.ts";
 import type { RecordKey } from "../crm/model.ts";
 import { customerNumbers } from "../engine/plan/input.ts";
-import type { ShownLink, Standing } from "../ledger/state/links-desk.ts";
+import type { ShownLink, Standing } from "../ledger/state/desks.ts";
 import { underRunLock, type Application } from "../operate/application.ts";
 import { SnapshotReader, type ShownEnterprise } from "../platform/snapshot.ts";
 import { refused, requireCustomer } from "./requests.ts";

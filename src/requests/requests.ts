@@ -16,7 +16,7 @@ import { StandingRejections } from "../engine/plan/rejections.ts";
 import { planRequested } from "../engine/plan/requested.ts";
 import { runSync, type RunSummary } from "../engine/run/run.ts";
 import type { Ledger } from "../ledger/ledger.ts";
-import { withdrawals } from "../ledger/state/requests-desk.ts";
+import { withdrawals } from "../ledger/state/desks.ts";
 import { tellPeople } from "../operate/alerts.ts";
 import { underRunLock, type Application, type LockPlace } from "../operate/application.ts";
 import { counted, explainCommand, resyncCommand } from "../report/text.ts";
