@@ -184,10 +184,6 @@ const allowed: Record<string, { statement: RegExp; why: string }> = {
     statement: /^select .* from "?closed_period"? (?:where "?reopened_at"? is (?:not )?null|order by)/u,
     why: "a row for each month that is closed",
   },
-  "statement of reconciliation: what was corrected": {
-    statement: /^select p\.namespace, p\.order_id as id, .* from placed_order p cross join record r on/u,
-    why: "a person asks for everything, and each order once",
-  },
   "statement of reconciliation: customers": {
     statement: /^select "c"\."namespace", "c"\."id" from \(select "customer_namespace" as "namespace"/u,
     why: "a person asks for everything",

@@ -126,10 +126,6 @@ export function ofCustomer(
   return branch === undefined ? sql<boolean>`(${named})` : sql<boolean>`(${named} and ${branchOf(of)} = ${branch})`;
 }
 
-export function ofSource({ source }: Filters, column: RawBuilder<unknown>): RawBuilder<boolean> {
-  return source === undefined ? sql<boolean>`1` : sql<boolean>`${column} = ${source}`;
-}
-
 export type DatedOrder = KeptOrder & { zones: DateZones | undefined };
 
 export function zonesIn(kept: string | null | undefined): DateZones | undefined {

@@ -3,14 +3,7 @@ import { formatKey } from "../../crm/keys.ts";
 import type { Money, RecordKey } from "../../crm/model.ts";
 import { compareCustomer } from "../../report/reconciliation/compare-customer.ts";
 import { inCodes, type CustomerCase, type ReconciliationView } from "../../report/reconciliation/case.ts";
-import {
-  hasProduct,
-  isProduct,
-  orderChanges,
-  orderForm,
-  type OrderChange,
-  type OrderForm,
-} from "../../report/statement/order-form.ts";
+import { hasProduct, isProduct, orderForm, type OrderForm } from "../../report/statement/order-form.ts";
 import { inPeriod } from "../../report/statement/period.ts";
 import { reconciledItems } from "../../report/statement/reconciled.ts";
 import {
@@ -20,7 +13,6 @@ import {
   isOtherMoney,
   differenceKey,
 } from "../../report/statement/reconciled-item.ts";
-import { correctedRow } from "../../report/statement/corrected.ts";
 import { itemRow, ReconciliationTotals } from "../../report/statement/reconciliation.ts";
 import type { Filters, PartRow, StatementRequest } from "../../report/statement/shape.ts";
 import type { KeptOrder } from "../../engine/model/desired.ts";
@@ -29,7 +21,7 @@ import { customerCase } from "../customer-case.ts";
 import { everyCustomer, reconciliationView } from "../reconciliation.ts";
 import { type ReadOnlyLedger, asked, ofEachCustomer } from "../read-only-ledger.ts";
 import { requireBalanced } from "../../report/statement/cells.ts";
-import { branchOf, ofCustomer, ofSource, zonesIn } from "./filters.ts";
+import { ofCustomer, zonesIn } from "./filters.ts";
 import type { RecordTable } from "../../ledger/records/tables.ts";
 import { stepsOf, type StepRow } from "../placed-orders.ts";
 
@@ -60,7 +52,6 @@ export async function* reconciliationRows(
     }
   }
   requireBalanced("reconciliation", totals, check.rows());
-  yield* correctedRows(ledger, request);
 }
 
 const formsSince = asked<RecordKey & { to: string }, { body: string; date_zones: string | null }>(
@@ -135,76 +126,6 @@ function askedOf(items: ReconciledItem[], facts: CustomerFacts, { source, produc
     (one) =>
       found.has(one) || (one.comparison.level === "assignment" && numbers.has(one.comparison.assetNumber ?? "\0")),
   );
-}
-
-interface CorrectedRow extends RecordKey {
-  customer_namespace: string;
-  customer_id: string;
-  branch: string | null;
-  channel_order_id: string;
-  placed_at: string;
-  changed_at: string;
-  source: string;
-  place: string;
-  placed_body: string;
-  placed_zones: string | null;
-  body: string;
-  date_zones: string | null;
-}
-
-function* correctedRows(ledger: ReadOnlyLedger, request: StatementRequest): Generator<PartRow, void, void> {
-  const { period, by, filters } = request;
-  const isIn = inPeriod(period, by);
-  for (const row of ledger.rows(changedOrders(filters))) {
-    const [before, after] = [formIn(row.placed_body, row.placed_zones), formIn(row.body, row.date_zones)];
-    if (!isIn({ at: row.placed_at, crmDate: after.placedAt })) continue;
-    const order = {
-      order: { namespace: row.namespace, id: row.id },
-      customer: { namespace: row.customer_namespace, id: row.customer_id },
-      branch: row.branch,
-      crmDate: after.placedAt,
-      channelOrderId: row.channel_order_id,
-      placedAt: row.placed_at,
-      changedAt: row.changed_at,
-      source: row.source,
-      place: row.place,
-    };
-    for (const change of orderChanges(before, after))
-      if (isAsked(change, { before, after }, filters)) yield correctedRow(order, change, period.zone);
-  }
-}
-
-/** For a whole order: whether one of its forms has the product. */
-function isAsked(
-  { level, item, asset }: OrderChange,
-  { before, after }: Record<"before" | "after", OrderForm>,
-  { product }: Filters,
-): boolean {
-  if (product === undefined) return true;
-  return [before, after].some((form) =>
-    [...form.products.values()].some(
-      (one) =>
-        isProduct(one, product) &&
-        (level === "order" || (level === "product" ? one.id === item : one.assetId === asset)),
-    ),
-  );
-}
-
-function changedOrders(filters: Filters) {
-  const customer = { namespace: sql`r.customer_namespace`, id: sql`r.customer_id` };
-  const query = sql<CorrectedRow>`select p.namespace, p.order_id as id, r.customer_namespace, r.customer_id,
-      ${branchOf(customer)} as branch, p.channel_order_id, p.from_at as placed_at, v.from_at as changed_at, v.source,
-      v.place, b.body as placed_body, b.date_zones as placed_zones, v.body, v.date_zones
-    from placed_order p
-    cross join record r on r.stream = 'orders' and r.namespace = p.namespace and r.id = p.order_id
-      and r.version > p.version
-    cross join record_version v on v.stream = r.stream and v.namespace = r.namespace and v.id = r.id
-      and v.version = r.version
-    cross join record_version b on b.stream = r.stream and b.namespace = r.namespace and b.id = r.id
-      and b.version = p.version
-    where p.to_at is null and ${ofCustomer(filters, customer)} and ${ofSource(filters, sql`r.source`)}
-    order by p.namespace, p.order_id`;
-  return query;
 }
 
 type RecordFactRow = Pick<RecordTable, "stream" | "namespace" | "id" | "source" | "version"> & {

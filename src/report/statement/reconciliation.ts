@@ -1,3 +1,4 @@
+import type { Money } from "../../crm/model.ts";
 import { driftClasses, levels, type CustomerCase } from "../reconciliation/case.ts";
 import { amountColumns, column, type Column, type Row, type PartRow, type StatementShape } from "./shape.ts";
 import { minus, plus, type Exact } from "./cells.ts";
@@ -6,7 +7,6 @@ import { formatKey } from "../../crm/keys.ts";
 import { crmDay } from "../crm-date.ts";
 import { ageAt, ageBuckets } from "./tolerances.ts";
 import { closedDetail, closedTerm } from "./closed-words.ts";
-import { amountDifference, corrected } from "./corrected.ts";
 
 const sides = ["crm", "sent", "observed"] as const;
 type Side = (typeof sides)[number];
@@ -224,7 +224,7 @@ const judged: readonly Column[] = [
 
 export const reconciliationStatement: StatementShape = {
   kind: "reconciliation",
-  version: 3,
+  version: 4,
   tolerates: true,
   title: "Reconciliation",
   about: `The CRM, the changes that were sent and the platform, compared item by item. ${noMoney}`,
@@ -245,7 +245,6 @@ export const reconciliationStatement: StatementShape = {
       groupBy: "verdict",
       columns: [...about, ...sides.flatMap(figureColumns), ...judged],
     },
-    corrected,
   ],
 };
 
@@ -314,4 +313,14 @@ function figureCells(side: (typeof sides)[number], { units, nodes, seats, term, 
     [`${side}_term`]: closedTerm(term),
     [`${side}_term_end`]: termEnd,
   };
+}
+
+/** The amount after minus the amount before, in one currency. A missing amount counts as 0. */
+function amountDifference(
+  before: Money | undefined,
+  after: Money | undefined,
+): { currency: string; minor: Exact } | undefined {
+  const currency = after?.currency ?? before?.currency;
+  if (currency === undefined || (before?.currency ?? currency) !== currency) return undefined;
+  return { currency, minor: minus(after?.minor ?? 0, before?.minor ?? 0) };
 }

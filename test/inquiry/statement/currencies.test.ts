@@ -81,23 +81,6 @@ it("a price in another currency takes off what was paid in the one before", asyn
   ]);
 });
 
-it("an amount that changed its currency alone is corrected, by no sum", async () => {
-  const world = await placed(order("O1", "C1", eur(200_00), eur(200_00)));
-  const names = ["level", "after_amount", "after_amount_currency", "amount_change"];
-  const corrected = async (): Promise<unknown> =>
-    cells((await statementOf(world.path, "reconciliation", month("2026-10")))["corrected"], ...names);
-  await world.read("orders", [{ orders: order("O1", "C1", usd(100_00), usd(100_00)) }]);
-  expect(await corrected()).toEqual([
-    ["order", 100_00, "USD", null],
-    ["product", 100_00, "USD", null],
-  ]);
-  await world.read("orders", [{ orders: order("O1", "C1", eur(100_00), eur(100_00)) }]);
-  expect(await corrected()).toEqual([
-    ["order", 100_00, "EUR", -100_00],
-    ["product", 100_00, "EUR", -100_00],
-  ]);
-});
-
 it("an order for which the CRM has as many of another currency stands in the way of closing its month", async () => {
   const world = await placed(order("O1", "C1", eur(100_00), eur(100_00)), order("O2", "C2", usd(1_00), usd(1_00)));
   await world.read("orders", [

@@ -63,8 +63,7 @@ it("amounts of any size are added up exactly, and every statement of them is wri
     ["repriced", twice],
     ["repriced", twice],
   ]);
-  const { summary, corrected } = await statementOf(world.path, "reconciliation", month("2026-10"));
-  expect(new Set(cells(corrected, "amount_change").flat())).toEqual(new Set([twice]));
+  const { summary } = await statementOf(world.path, "reconciliation", month("2026-10"));
   const ofOrders = (summary ?? []).filter((row) => row["level"] === "order");
   expect(cells(ofOrders, "crm_amount").flat()).toContain(BigInt(most) * 2n);
 

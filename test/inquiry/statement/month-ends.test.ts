@@ -150,10 +150,6 @@ it("reconciliation and runs stand in the month of their moment alone", async () 
     new Set(["crm/O1"]),
     new Set(["crm/O2", "crm/O3"]),
   ]);
-  expect(ordersIn(await both(world, "reconciliation", "corrected", "crm_order"))).toEqual([
-    new Set(["crm/O1"]),
-    new Set(),
-  ]);
   const runs = await both(world, "run", "run", "run");
   expect(runs.november).toEqual([[world.run]]);
   expect(runs.october).not.toContainEqual([world.run]);

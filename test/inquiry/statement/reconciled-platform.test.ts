@@ -123,12 +123,8 @@ it(
     await w.run("run", "verify");
 
     const period = november;
-    const {
-      items = [],
-      summary = [],
-      corrected = [],
-    } = await stated(w.path("ledger.db"), "reconciliation", { period });
-    expect(JSON.stringify([items, summary, corrected])).not.toMatch(canaries);
+    const { items = [], summary = [] } = await stated(w.path("ledger.db"), "reconciliation", { period });
+    expect(JSON.stringify([items, summary])).not.toMatch(canaries);
     expect(summaryOf(summary)).toEqual(summaryFrom(items));
 
     // The CRM's side and the one that was sent, from the export and from the bodies that the sandbox got.
@@ -169,9 +165,6 @@ it(
     const [kept] = w.rows<{ at: string }>("select first_seen as at from difference where level = 'product'");
     expect(drifted["open_since"]).toBe(kept?.at);
 
-    expect(corrected.map((row) => cells(row, "crm_order", "before_amount", "after_amount", "amount_change"))).toEqual([
-      ["crm/1", 594, 99_999, 99_405],
-    ]);
     // What is at stake in quarantine is what the last usable form of the order costs.
     const { exceptions = [] } = await stated(w.path("ledger.db"), "exceptions", { period });
     expect(
@@ -182,7 +175,7 @@ it(
   },
 );
 
-it("takes what was amended as it was amended, and tells of the correction all the same", async () => {
+it("takes what was amended as it was amended", async () => {
   const w = await pricedWorld();
   expect((await w.run("run", "everything")).exitCode).toBe(0);
   const [one] = w.orders;
@@ -196,7 +189,7 @@ it("takes what was amended as it was amended, and tells of the correction all th
   expect((await w.run("run", "verify")).exitCode).toBe(0);
 
   const period = november;
-  const { items = [], summary = [], corrected = [] } = await stated(w.path("ledger.db"), "reconciliation", { period });
+  const { items = [], summary = [] } = await stated(w.path("ledger.db"), "reconciliation", { period });
   expect(summaryOf(summary)).toEqual(summaryFrom(items));
   const [order = {}] = only(items, { level: "order", crm_order: "crm/1" });
   expect(cells(order, "verdict", "crm_amount", "sent_amount", "observed_amount")).toEqual([
@@ -216,12 +209,6 @@ it("takes what was amended as it was amended, and tells of the correction all th
   expect(units.map((row) => nodes.get(`${String(row["asset_number"])}/A1-P`))).toEqual(
     units.map((row) => row["observed_nodes"]),
   );
-  const changes = ["level", "item", "field", "before_amount", "after_amount", "before_count", "after_count"];
-  expect(corrected.map((row) => cells(row, ...changes))).toEqual([
-    ["order", null, "amount", 594, 3001, null, null],
-    ["asset", "A1", "quantity", null, null, 1, 3],
-    ["product", "A1-P", "amount", 1000, 3001, null, null],
-  ]);
 });
 
 it(
