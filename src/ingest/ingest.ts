@@ -287,7 +287,7 @@ class StreamReading {
       return doubt;
     }
     this.#isTaken = true;
-    const unclear = new Map([...suspects].filter(([, { code }]) => code === "line-may-have-moved"));
+    const unclear = new Map([...suspects].filter(([, { isCounted }]) => !isCounted));
     const waiting = suspects.size - unclear.size <= this.#accepted.ids ? unclear : suspects;
     // Suspects go first. If the process dies in between, a suspect is already kept back when its twin changes.
     for (const isFirst of [true, false])

@@ -6,6 +6,9 @@ import type { Ledger } from "../ledger/ledger.ts";
 import type { WaitingRow, MappedForm, StoredForm } from "../ledger/records/remapping.ts";
 import { blankedSecret } from "../source/mapping/path.ts";
 import type { Source, StreamMapping } from "../source/source.ts";
+import { type MappedRow, StagedRecords } from "../ledger/records/staged-records.ts";
+import { isSuspectCode } from "../report/next-steps.ts";
+import { asJudged, ReadJudge } from "./belief/judge.ts";
 import { mapRaw, hashOfRaw, type Mapper } from "./map-row.ts";
 import { formatKey } from "../crm/keys.ts";
 
@@ -15,6 +18,8 @@ export type Retried =
   | { kind: "still-unusable"; id: string; message: string }
   /** Mapped again at the next read. `why`: why not now. */
   | { kind: "waits-for-source"; id: string; why: string }
+  /** Only a retry of this very row accepts it. */
+  | { kind: "left-out"; id: string }
   | { kind: "unknown"; id: string };
 
 /** Maps quarantined rows again from their stored raw form, with the current mapping. Does not call the sources. */
@@ -49,12 +54,28 @@ export class QuarantineRetries {
     }
     const salt = await this.#ledger.private.rawSalt();
     const mapper = { stream: row.stream, mapping, settings: this.#settings };
-    const item = mapRaw({ place: row.place, value: raw }, salt, mapper);
+    const mapped = mapRaw({ place: row.place, value: raw }, salt, mapper);
+    const item = "record" in mapped && !isSuspectCode(row.code) ? this.#judged(row, mapped) : mapped;
     if (!(await this.#ledger.records.retry.settle(id, item, by))) return { kind: "unknown", id };
     if ("skipped" in item) return { kind: "skipped", id };
     return "record" in item
       ? { kind: "taken-up", id }
       : { kind: "still-unusable", id, message: item.rejection.message };
+  }
+
+  /** Nobody was asked yet whether the row is another record. */
+  #judged({ source, stream }: WaitingRow, row: MappedRow): MappedRow {
+    const staged = new StagedRecords();
+    try {
+      staged.put([row]);
+      const one = { floor: 1, share: 0 };
+      const limits = { newIds: one, massChange: one };
+      const ledger = this.#ledger.records.comparedAlone(source, stream);
+      const read = { stream, staged, isWhole: true, isComplete: false, limits, ledger };
+      return asJudged(row, new ReadJudge(read).judge().suspects);
+    } finally {
+      staged.close();
+    }
   }
 
   async #leave(id: string, by: string, why: string): Promise<Retried> {

@@ -291,8 +291,18 @@ function withdrawCommand(hold: string): string {
   return `take the rejection back: crm-sync reject ${hold} --withdraw --reason TEXT`;
 }
 
-/** The record looks like another one. Each read judges it again. */
-const suspectCodes = new Set(["id-names-another", "looks-like-another", "lines-renumbered"]);
+/** The record, or a line of it, may be another one. Only a person accepts it unchanged. */
+export const suspectCodes = [
+  "id-names-another",
+  "line-may-have-moved",
+  "lines-renumbered",
+  "looks-like-another",
+] as const;
+export type SuspectCode = (typeof suspectCodes)[number];
+
+export function isSuspectCode(code: string): code is SuspectCode {
+  return suspectCodes.some((one) => one === code);
+}
 
 export function nextForQuarantine(row?: Pick<QuarantineFacts, "id" | "state" | "code">): string {
   if (row === undefined) return "crm-sync quarantine list";
@@ -307,7 +317,7 @@ export function nextForQuarantine(row?: Pick<QuarantineFacts, "id" | "state" | "
       `correct in the CRM the row that crm-sync quarantine show ${row.id} names. If the order is right as it is now, ` +
       `crm-sync quarantine retry ${row.id} accepts it unchanged`
     );
-  if (suspectCodes.has(row.code))
+  if (isSuspectCode(row.code))
     return (
       "if its id is wrong, correct the id in the CRM or in the mapping. If the record is right, " +
       `crm-sync quarantine retry ${row.id} accepts it unchanged`

@@ -4,29 +4,40 @@ import type { QuarantineGroup } from "../inquiry/quarantine.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import type { Application } from "../operate/application.ts";
 import type { QuarantineFacts } from "../report/facts.ts";
+import { isSuspectCode } from "../report/next-steps.ts";
 
 type ChosenRows = string | { group: QuarantineGroup | undefined; after?: RowBefore | undefined; limit: number };
 export type RowBefore = Pick<QuarantineFacts, "firstSeen" | "id">;
 
 /**
  * During a run the rows only get marked, and their source maps them. Returns the results of those that still waited.
+ * To retry a suspect is to accept it, so all rows at once are those without suspects.
  */
 export async function retryQuarantine(application: Application, chosen: ChosenRows, by: string): Promise<Retried[]> {
-  const ids = await chosenIds(application, chosen);
+  const { ids, suspects } = await chosenRows(application, chosen);
   const ledger = await application.existingLedger();
   const results = isBusy(ledger) ? await leave(ledger, ids, by) : await mapAnew(application, ledger, ids, by);
-  return results.filter((result) => result.kind !== "unknown");
+  const leftOut = suspects.map((id): Retried => ({ kind: "left-out", id }));
+  return [...results.filter((result) => result.kind !== "unknown"), ...leftOut];
 }
 
-async function chosenIds(application: Application, chosen: ChosenRows): Promise<string[]> {
-  if (chosen !== "all" && typeof chosen === "string") return [chosen];
+async function chosenRows(
+  application: Application,
+  chosen: ChosenRows,
+): Promise<{ ids: string[]; suspects: string[] }> {
+  if (chosen !== "all" && typeof chosen === "string") return { ids: [chosen], suspects: [] };
   const inquiry = await application.inquiry();
   if (chosen !== "all" && chosen.group !== undefined) {
     const { group, after, limit } = chosen;
-    return (await inquiry.quarantineOfGroup(group, { after, limit })).map((row) => row.id);
+    return { ids: (await inquiry.quarantineOfGroup(group, { after, limit })).map((row) => row.id), suspects: [] };
   }
-  const filter = chosen === "all" ? {} : { limit: chosen.limit };
-  return [...inquiry.quarantine(filter)].map((row) => row.id);
+  const limit = chosen === "all" ? Infinity : chosen.limit;
+  const rows = { ids: new Array<string>(), suspects: new Array<string>() };
+  for (const { id, code, state } of inquiry.quarantine()) {
+    if (rows.ids.length === limit) break;
+    (isSuspectCode(code) && state === "open" ? rows.suspects : rows.ids).push(id);
+  }
+  return rows;
 }
 
 /** A run in progress may be working on the same customers. */

@@ -1,3 +1,4 @@
+import { counted } from "../../report/text.ts";
 import { askForRawForm } from "../../requests/private-shown.ts";
 import { type ExitCode, exitCodes } from "../../base/errors.ts";
 import type { Retried } from "../../ingest/retry.ts";
@@ -24,7 +25,7 @@ export const addQuarantine: Register = (program, carryOut) => {
   quarantine
     .command("retry")
     .description("map the stored raw form of a record anew, with the mapping of now, without asking its source")
-    .argument("<id>", "a quarantine id, or `all`")
+    .argument("<id>", "a quarantine id, or `all`: without rows that may be another record")
     .option(...byWhom)
     .addHelpText("after", example("crm-sync quarantine retry all"))
     .action((id, options) => carryOut((invocation) => quarantineRetryCommand(invocation, id, options.by)));
@@ -60,16 +61,27 @@ async function quarantineRetryCommand(invocation: Invocation, id: string, by?: s
     const results = await retryQuarantine(application, id, deciderOf(by));
     if (id !== "all" && results.length === 0)
       throw notFound("open quarantined record", id, "`crm-sync quarantine list` lists them");
-    const isUnusable = results.some((result) => result.kind === "still-unusable");
+    const isOpen = results.some(({ kind }) => kind === "still-unusable" || kind === "left-out");
     return {
       json: { results },
-      text: results.map((result) => safeLines(retriedText(result))).join("\n") || "nothing waits in quarantine",
-      exit: isUnusable ? exitCodes.recordsRejected : ok,
+      text: retriedLines(results).join("\n") || "nothing waits in quarantine",
+      exit: isOpen ? exitCodes.recordsRejected : ok,
     };
   });
 }
 
-function retriedText(result: Retried): string {
+function retriedLines(results: readonly Retried[]): string[] {
+  const leftOut = results.filter(({ kind }) => kind === "left-out").map(({ id }) => id);
+  const lines = results.flatMap((result) => (result.kind === "left-out" ? [] : safeLines(retriedText(result))));
+  if (leftOut.length === 0) return lines;
+  return [
+    ...lines,
+    `left out ${counted(leftOut.length, "row")} that may be another record: ${leftOut.join(", ")}`,
+    "  → crm-sync quarantine show ID shows one of them, crm-sync quarantine retry ID accepts it unchanged",
+  ];
+}
+
+function retriedText(result: Exclude<Retried, { kind: "left-out" }>): string {
   switch (result.kind) {
     case "taken-up":
       return `${result.id}: usable now; the next run takes it up`;

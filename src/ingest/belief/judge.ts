@@ -1,13 +1,15 @@
 import { type JsonObject, type Json, canonicalJson, isJsonObject } from "../../base/canonical-json.ts";
 import { formatKey } from "../../crm/keys.ts";
-import type { RecordKey, Stream } from "../../crm/model.ts";
+import type { Stream } from "../../crm/model.ts";
 import {
   type KnownRecord,
   isWithheld,
   keyOfRow,
   type IngestedRecord,
   type MappedRow,
+  type OpenSuspect,
   type StagedRecords,
+  type Suspect,
 } from "../../ledger/records/staged-records.ts";
 import type { Reading } from "../../ledger/records/reading.ts";
 import { counted } from "../../report/text.ts";
@@ -19,14 +21,9 @@ export interface ReadLimit {
   share: number;
 }
 
-/** A record that waits in quarantine until a person confirms it, or until it changes. */
-export interface Suspect {
-  code: "id-names-another" | "looks-like-another" | "lines-renumbered" | "line-may-have-moved";
-  message: string;
-  /** The record's customer in the ledger. Nothing of this customer is removed meanwhile. */
-  customer: RecordKey;
-  /** The similar record that is missing from the read. It does not count as missing meanwhile. */
-  twin?: RecordKey | undefined;
+export interface JudgedSuspect extends Suspect {
+  /** Counts against the limit of the read. An open suspect counted in an earlier read. */
+  isCounted: boolean;
 }
 
 export interface JudgedRead {
@@ -42,7 +39,7 @@ export interface JudgedRead {
 export interface Judgement {
   doubts: readonly Doubt[];
   /** By `formatKey`. */
-  suspects: ReadonlyMap<string, Suspect>;
+  suspects: ReadonlyMap<string, JudgedSuspect>;
 }
 
 interface Candidate {
@@ -90,7 +87,7 @@ export function asJudged(row: MappedRow, waiting: ReadonlyMap<string, Suspect>):
  */
 export class ReadJudge {
   readonly #read: JudgedRead;
-  readonly #suspects = new Map<string, Suspect>();
+  readonly #suspects = new Map<string, JudgedSuspect>();
   readonly #changed = new Map<string, number>();
   readonly #lost = new Set<string>();
   readonly #gained: string[][] = [];
@@ -98,6 +95,8 @@ export class ReadJudge {
   #new = 0;
   #alike = 0;
   readonly #ofPage = new Set<string>();
+  /** Suspects of earlier reads in this page, which nobody accepted. */
+  #open = new Map<string, OpenSuspect>();
   /** New records with the name of a record that an incremental read does not include. */
   #namesakes = 0;
 
@@ -118,14 +117,18 @@ export class ReadJudge {
     this.#ofPage.clear();
     const keys = rows.flatMap((row) => keyOfRow(row) ?? []);
     const known = new Map(ledger.of(keys).map((one) => [formatKey(one.key), one]));
-    const decided = ledger.decided(rows.flatMap((row) => ("record" in row ? row.record.rawHash : [])));
+    const earlier = ledger.suspects(keys);
+    const accepted = new Set(earlier.flatMap(({ state, rawHash }) => (state === "retry" ? rawHash : [])));
+    this.#open = new Map(earlier.flatMap((one) => (one.state === "open" ? [[formatKey(one.key), one]] : [])));
     const moved: IngestedRecord[] = [];
     for (const row of rows) {
       const key = keyOfRow(row);
-      const before = key === undefined ? undefined : known.get(formatKey(key));
-      if ("record" in row && decided.has(row.record.rawHash)) continue;
-      if (key !== undefined && (before === undefined || before.state === "absent")) this.#new += 1;
-      if (!("record" in row) || before?.state === "absent") continue;
+      const name = key === undefined ? "" : formatKey(key);
+      const before = known.get(name);
+      if ("record" in row && accepted.has(row.record.rawHash)) continue;
+      const isNew = before === undefined || before.state === "absent";
+      if (key !== undefined && isNew && !this.#open.has(name)) this.#new += 1;
+      if (!("record" in row)) continue;
       if (before !== undefined) this.#compare(row.record, before);
       const identity = identityOf(stream, row.record.record);
       if (before === undefined || (identity !== identityOf(stream, before.record) && !keepsLines(row.record, before)))
@@ -134,11 +137,14 @@ export class ReadJudge {
     this.#findTwins(moved, known);
   }
 
-  #compare({ key, record: now }: IngestedRecord, { record: before, customer }: KnownRecord): void {
+  #compare({ key, record: now }: IngestedRecord, { record: before, customer, state }: KnownRecord): void {
     const { stream, ledger } = this.#read;
     const name = formatKey(key);
-    for (const field of changedFields(before, now)) this.#changed.set(field, (this.#changed.get(field) ?? 0) + 1);
-    if (namesAnother(stream, before, now)) {
+    const open = this.#open.get(name);
+    const isCounted = state !== "absent" && open === undefined;
+    for (const field of isCounted ? changedFields(before, now) : [])
+      this.#changed.set(field, (this.#changed.get(field) ?? 0) + 1);
+    if (namesAnother(stream, before, now, open?.code === "id-names-another")) {
       const message = `all fields that identify ${name} changed at once, as if it were another record`;
       this.#suspect(name, { code: "id-names-another", message, customer });
     }
@@ -146,6 +152,7 @@ export class ReadJudge {
     const { lost, gained, renumbered } = lineChanges(before, now);
     for (const line of lost) this.#lost.add(line);
     if (gained.length > 0) this.#gained.push(gained);
+    if (open?.code === "lines-renumbered" && lost.length > 0 && gained.length > 0) this.#suspect(name, open);
     for (const line of lost) {
       const row = ledger.unusableRow(line);
       if (row === undefined) continue;
@@ -160,10 +167,11 @@ export class ReadJudge {
     this.#suspect(name, { code: "lines-renumbered", message, customer });
   }
 
-  #suspect(name: string, suspect: Suspect): void {
+  #suspect(name: string, { code, message, customer, twin }: Suspect): void {
     if (this.#ofPage.has(name)) return;
     this.#ofPage.add(name);
-    const isCounted = suspect.code !== "line-may-have-moved";
+    const isCounted = code !== "line-may-have-moved" && !this.#open.has(name);
+    const suspect = { code, message, customer, twin, isCounted };
     if (isCounted) this.#alike += 1;
     // Above the limit the whole read is doubted or accepted, so the others need no names.
     if (!isCounted || this.#alike <= this.#limit) this.#suspects.set(name, suspect);
@@ -180,12 +188,13 @@ export class ReadJudge {
       const twin = candidates
         .get(identity ?? "")
         ?.find((one) => formatKey(one.known.key) !== name && !(isNew && hasSameAccount(record, one.known.record)));
-      if (identity === undefined || twin === undefined) continue;
-      const other = formatKey(twin.known.key);
-      if (twin.now === undefined && !this.#read.isWhole) {
-        if (isNew) this.#namesakes += 1;
+      if (twin === undefined || (twin.now === undefined && !this.#read.isWhole)) {
+        const open = this.#stillAlike(name, (one) => isNew && hasSameAccount(record, one));
+        if (open !== undefined) this.#suspect(name, open);
+        else if (twin !== undefined && isNew) this.#namesakes += 1;
         continue;
       }
+      const other = formatKey(twin.known.key);
       const isLacking = twin.now === undefined;
       const how = isLacking ? "is missing in this read" : "has other values now";
       const message = `${name} has the values that ${other} had, and ${other} ${how}`;
@@ -195,23 +204,37 @@ export class ReadJudge {
     }
   }
 
-  #candidatesFor(moved: readonly IngestedRecord[]): Map<string, Candidate[]> {
+  /** The question of an earlier read, unless its twin is there again. Without a twin only a person answers it. */
+  #stillAlike(name: string, isSame: (twin: JsonObject) => boolean): Suspect | undefined {
+    const open = this.#open.get(name);
+    if (open?.code !== "looks-like-another") return undefined;
+    if (open.twin === undefined) return open;
+    return this.#unmet(this.#read.ledger.of([open.twin])).some(({ known }) => !isSame(known.record)) ? open : undefined;
+  }
+
+  /** Those that the read does not contain as they were. */
+  #unmet(found: readonly KnownRecord[]): Candidate[] {
     const { stream, ledger, staged } = this.#read;
+    const open = found.filter((one) => !ledger.hasMet(one) && !ledger.isOfAnother(one));
+    const shown = staged.find(open.map(({ key }) => key));
+    return open
+      .map((known) => ({ known, now: shown.get(formatKey(known.key)) }))
+      .filter(({ known, now }) => now === undefined || !("record" in now) || !staysItself(stream, known, now.record));
+  }
+
+  #candidatesFor(moved: readonly IngestedRecord[]): Map<string, Candidate[]> {
+    const { stream, ledger } = this.#read;
     const found =
       stream === "orders"
         ? ledger.ordersOf(moved.map(({ customer }) => customer))
         : ledger.named(moved.flatMap(({ record }) => (typeof record["name"] === "string" ? record["name"] : [])));
-    const open = found.filter((one) => !ledger.hasMet(one) && !ledger.isOfAnother(one));
-    const shown = staged.find(open.map(({ key }) => key));
     const byIdentity = new Map<string, Candidate[]>();
-    for (const known of open) {
-      const identity = identityOf(stream, known.record);
-      const now = shown.get(formatKey(known.key));
+    for (const one of this.#unmet(found)) {
+      const identity = identityOf(stream, one.known.record);
       if (identity === undefined) continue;
-      if (now !== undefined && "record" in now && staysItself(stream, known, now.record)) continue;
       const others = byIdentity.get(identity);
-      if (others === undefined) byIdentity.set(identity, [{ known, now }]);
-      else if (others.length < 2) others.push({ known, now });
+      if (others === undefined) byIdentity.set(identity, [one]);
+      else if (others.length < 2) others.push(one);
     }
     return byIdentity;
   }
@@ -230,7 +253,7 @@ export class ReadJudge {
   }
 
   #likeOthers(): Doubt | undefined {
-    const alike = [...this.#suspects.values()].filter(({ code }) => code !== "line-may-have-moved");
+    const alike = [...this.#suspects.values()].filter(({ isCounted }) => isCounted);
     const exchanged = this.#gained.filter((lines) => lines.some((line) => this.#lost.has(line))).length;
     const count = Math.max(this.#alike + this.#namesakes, exchanged);
     if (count < this.#limit) return undefined;
@@ -277,15 +300,15 @@ export function identityOf(stream: Stream, record: JsonObject): string | undefin
   return canonicalJson(mobile === undefined ? [name, record["customerId"] ?? null] : [name, mobile]);
 }
 
-/** Whether all identifying fields changed at once. A name alone proves nothing. */
-export function namesAnother(stream: Stream, before: JsonObject, now: JsonObject): boolean {
+/** Whether all identifying fields changed at once. A name alone proves nothing, unless the question is already open. */
+export function namesAnother(stream: Stream, before: JsonObject, now: JsonObject, isOpen = false): boolean {
   if (stream === "orders") return false;
   const changed = (field: string): boolean | undefined => {
     const [was, is] = [textOf(before, field), textOf(now, field)];
     return was === undefined || is === undefined ? undefined : was !== is;
   };
   const others = otherParts[stream].map(changed).filter((one) => one !== undefined);
-  return changed("name") === true && others.length > 0 && others.every(Boolean);
+  return changed("name") === true && (isOpen || others.length > 0) && others.every(Boolean);
 }
 
 function contentOf(record: JsonObject): string {

@@ -4,7 +4,14 @@ import type { AbsenceNow, AbsenceRule, Met } from "./absence.ts";
 import { type ExpectedForms, SeenForms } from "./seen-forms.ts";
 import { type KnownRecord, type KnownRecords, keyOfRow, StagedRecords, type MappedRow } from "./staged-records.ts";
 import type { RecordTables } from "./record-tables.ts";
-import type { SkippedRecord, SkippedTables, FinishedRead, ReadParts, SourceReadTables } from "./source-reads.ts";
+import type {
+  SkippedRecord,
+  SkippedTables,
+  FinishedRead,
+  ReadOf,
+  ReadParts,
+  SourceReadTables,
+} from "./source-reads.ts";
 
 export interface ReadingTables {
   context: LedgerContext;
@@ -12,6 +19,21 @@ export interface ReadingTables {
   reads: SourceReadTables;
   skipped: SkippedTables;
   known: KnownRecords;
+}
+
+/** The ledger's side of a comparison with rows of a stream. */
+export function knownTo(
+  { context, reads, known }: ReadingTables,
+  { source, stream }: Pick<ReadOf, "source" | "stream">,
+) {
+  const ask = <T>(work: () => T): T => context.read(work);
+  return {
+    of: (keys: readonly RecordKey[]) => ask(() => known.of(stream, keys)),
+    ordersOf: (customers: readonly RecordKey[]) => ask(() => known.ordersOf(customers)),
+    named: (names: readonly string[]) => ask(() => known.named(stream, names)),
+    suspects: (keys: readonly RecordKey[]) => ask(() => known.suspects(source, stream, keys)),
+    isOfAnother: (one: KnownRecord) => one.source !== source && ask(() => reads.isConfigured(one.source, stream)),
+  };
 }
 
 class Memory implements Met {
@@ -129,22 +151,18 @@ export class Reading implements ReadParts {
     return result;
   }
 
-  /** The ledger's side of the comparison with staged rows. `total` counts all records of the source, so it is slow. */
+  /** `total` counts all records of the source, so it is slow. */
   compared(staged: StagedRecords) {
-    const { context, records, reads, known } = this.#tables;
+    const { context, records, known } = this.#tables;
     const { source, stream } = this;
     const ask = <T>(work: () => T): T => context.read(work);
     const { memory } = this;
     return {
       total: ask(() => records.kept(source, stream)),
-      of: (keys: readonly RecordKey[]) => ask(() => known.of(stream, keys)),
-      ordersOf: (customers: readonly RecordKey[]) => ask(() => known.ordersOf(customers)),
-      named: (names: readonly string[]) => ask(() => known.named(stream, names)),
-      decided: (hashes: readonly string[]) => ask(() => known.decided(source, stream, hashes)),
+      ...knownTo(this.#tables, this),
       /** Whether the read met this record unchanged, or skipped it. */
       hasMet: ({ rawHash, lastRead }: KnownRecord) =>
         lastRead >= this.first || memory.seen.hasMet(rawHash) || memory.skipped?.hasMet(rawHash) === true,
-      isOfAnother: (one: KnownRecord) => one.source !== source && ask(() => reads.isConfigured(one.source, stream)),
       missing: () => ask(() => records.absence.newlyMissing(this, memory, (keys) => staged.find(keys).size)),
       unusableRow: (line: string) =>
         staged.unusableRow(line) ?? ask(() => known.unusableRow(source, stream, line, this.first)),

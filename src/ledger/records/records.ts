@@ -15,8 +15,8 @@ import {
   type MadeWith,
   type SourceReadRow,
 } from "./source-reads.ts";
-import { KnownRecords } from "./staged-records.ts";
-import { Reading, type ReadingTables } from "./reading.ts";
+import { type KnownRecord, KnownRecords } from "./staged-records.ts";
+import { knownTo, Reading, type ReadingTables } from "./reading.ts";
 import { Checkpoints } from "./checkpoints.ts";
 import type { RecordOutcome } from "../../engine/plan/blocks.ts";
 import type { LookedAt, WorkTables } from "./work.ts";
@@ -61,6 +61,13 @@ export class Records {
     const { context, reads } = this.#tables;
     const read = await context.write(() => reads.startRead({ run, source, stream }, context.now, made));
     return new Reading(this.#tables, { read, run, source, stream, first: made.continues ?? read });
+  }
+
+  /** For a row that no read gave. Records that the last whole read contained count as met. */
+  comparedAlone(source: string, stream: Stream): ReturnType<Reading["compared"]> {
+    const hasMet = ({ missed }: KnownRecord): boolean => missed === 0;
+    const ofRead = { total: 0, hasMet, missing: () => 0, unusableRow: () => undefined };
+    return { ...knownTo(this.#tables, { source, stream }), ...ofRead };
   }
 
   async lastCompleteRead(source: string, stream: Stream): Promise<SourceReadRow | undefined> {

@@ -4,8 +4,9 @@ import { stored } from "../database/damage.ts";
 import { inTemporarySpace, temporaryDatabase, type TemporaryOptions } from "../database/temporary.ts";
 import { isJsonObject, parseJsonObject, type JsonObject } from "../../base/canonical-json.ts";
 import { namedIn, nameKey } from "../../crm/name-keys.ts";
+import { suspectCodes, type SuspectCode } from "../../report/next-steps.ts";
 import type { Sqlite } from "../database/database.ts";
-import { column, prepared, sql } from "../database/statements.ts";
+import { prepared, sql } from "../database/statements.ts";
 import type { Row } from "../tables.ts";
 
 /** A record to take up. `rawHash` covers the raw form and the mapping. */
@@ -108,6 +109,30 @@ export class StagedRecords {
   }
 }
 
+/** A record that waits in quarantine until a person confirms it, or until its question is moot. */
+export interface Suspect {
+  code: SuspectCode;
+  message: string;
+  /** The record's customer in the ledger. Nothing of this customer is removed meanwhile. */
+  customer: RecordKey | undefined;
+  /** The similar record that is missing from the read. It does not count as missing meanwhile. */
+  twin?: RecordKey | undefined;
+}
+
+/** A suspect of an earlier read. With `retry` a person accepted the form with this hash. */
+export interface OpenSuspect extends Suspect {
+  key: RecordKey;
+  rawHash: string;
+  state: "open" | "retry";
+}
+
+/** SQL: whether only a person may accept a `quarantine` row unchanged. */
+export const isSuspectRow = `code in (select value from json_each('${JSON.stringify(suspectCodes)}'))`;
+
+type SuspectRow = Row<"quarantine", "customer_namespace" | "customer_id" | "twin_namespace" | "twin_id"> &
+  RecordKey &
+  Pick<OpenSuspect, "code" | "message" | "rawHash" | "state">;
+
 /** A record of the ledger with its private values. Erased values and secrets are markers: see `isWithheld`. */
 export interface KnownRecord {
   key: RecordKey;
@@ -116,12 +141,14 @@ export interface KnownRecord {
   state: Row<"record", "state">["state"];
   rawHash: string;
   lastRead: number;
+  /** How many whole reads in a row missed it. */
+  missed: number;
   record: JsonObject;
 }
 
 interface KnownRow extends Row<
   "record",
-  "namespace" | "id" | "source" | "state" | "customer_namespace" | "customer_id"
+  "namespace" | "id" | "source" | "state" | "missed" | "customer_namespace" | "customer_id"
 > {
   rawHash: string;
   lastRead: number;
@@ -130,7 +157,7 @@ interface KnownRow extends Row<
 }
 
 const columns =
-  'r.namespace, r.id, r.customer_namespace, r.customer_id, r.source, r.state, r.raw_hash as rawHash, r.last_read as lastRead, v.body, p.body as "values"';
+  'r.namespace, r.id, r.customer_namespace, r.customer_id, r.source, r.state, r.missed, r.raw_hash as rawHash, r.last_read as lastRead, v.body, p.body as "values"';
 const joined = `cross join record_version v on v.stream = r.stream and v.namespace = r.namespace and v.id = r.id
     and v.version = r.version
   left join private_value p on p.ref = r.stream || '/' || r.namespace || '/' || r.id and p.version = r.version`;
@@ -155,10 +182,13 @@ export class KnownRecords {
           and r.id = key.value ->> 'id'
         ${joined}`,
       any: sql<[string, number], { id: string }>`
-        select id from record where stream = ? and last_read < ? and state <> 'absent' limit 1`,
-      decided: column<[string, string, string], string>`
-        select raw_hash from quarantine where source = +? and stream = +? and state = 'retry' and state <> 'resolved'
-          and raw_hash in (select value from json_each(?))`,
+        select id from record where stream = ? and last_read < ? limit 1`,
+      suspects: sql<[string, string, string], SuspectRow>`
+        select q.namespace, q.record_id as id, q.code, q.message, q.raw_hash as rawHash, q.state, q.customer_namespace,
+            q.customer_id, q.twin_namespace, q.twin_id
+          from json_each(?) key cross join quarantine q indexed by quarantine_by_record on q.stream = ?
+            and q.namespace = key.value ->> 'namespace' and q.record_id = key.value ->> 'id' and q.state <> 'resolved'
+          where q.source = +? and ${isSuspectRow}`,
       missed: sql<[string, string, string], RecordKey>`select r.namespace, r.id from json_each(?) key
         cross join record r on r.stream = ? and r.namespace = key.value ->> 'namespace' and r.id = key.value ->> 'id'
         where r.source = ? and r.missed > 0 and r.state <> 'absent'`,
@@ -186,13 +216,13 @@ export class KnownRecords {
     return this.#statements.ofKeys.all(JSON.stringify(keys), stream).map(known);
   }
 
-  /** Whether any source sent a record of the stream before the read `first`. */
+  /** Whether any source ever sent a record of the stream before the read `first`. */
   hasAny(stream: Stream, first: number): boolean {
     return this.#statements.any.get(stream, first) !== undefined;
   }
 
-  decided(source: string, stream: Stream, hashes: readonly string[]): Set<string> {
-    return new Set(this.#statements.decided.all(source, stream, JSON.stringify(hashes)));
+  suspects(source: string, stream: Stream, keys: readonly RecordKey[]): OpenSuspect[] {
+    return this.#statements.suspects.all(JSON.stringify(keys), stream, source).map(suspect);
   }
 
   missedOf(source: string, stream: Stream, keys: readonly RecordKey[]): RecordKey[] {
@@ -213,6 +243,13 @@ export class KnownRecords {
     const keys = new Set(names.flatMap((name) => namedIn[stream].map((named) => nameKey(named, name))));
     return this.#statements.named.all(JSON.stringify([...keys]), stream).map(known);
   }
+}
+
+function suspect({ namespace, id, ...row }: SuspectRow): OpenSuspect {
+  const keyOf = (of: string | null, own: string | null) =>
+    of === null || own === null ? undefined : { namespace: of, id: own };
+  const customer = keyOf(row.customer_namespace, row.customer_id);
+  return { ...row, key: { namespace, id }, customer, twin: keyOf(row.twin_namespace, row.twin_id) };
 }
 
 function known({ namespace, id, customer_namespace, customer_id, body, values, ...row }: KnownRow): KnownRecord {

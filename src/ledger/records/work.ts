@@ -2,6 +2,7 @@ import type { RecordKey, Stream } from "../../crm/model.ts";
 import type { RecordState } from "../../engine/model/desired.ts";
 import type { RecordReference } from "../../engine/model/resource.ts";
 import { waitsForNextRun } from "../../engine/plan/owner.ts";
+import { isSuspectRow } from "./staged-records.ts";
 import type { RecordOutcome } from "../../engine/plan/blocks.ts";
 import type { Sqlite } from "../database/database.ts";
 import { column, prepared, sql } from "../database/statements.ts";
@@ -66,7 +67,8 @@ export class WorkTables {
   }
 
   /**
-   * Marks everything that waits, and customers that orders left. Quarantined rows are mapped again at the next read.
+   * Marks everything that waits, and customers that orders left. Quarantined rows are mapped again at the next read,
+   * except suspects: no setting answers their question.
    */
   decideBy(rules: string): number {
     this.#statements.decideBy.run(rules);
@@ -232,7 +234,7 @@ const texts = {
   decideBy: sql`insert into meta (key, value) values ('decided by', ?) on conflict (key) do update
     set value = excluded.value`,
   retryQuarantined: sql`update quarantine indexed by quarantine_open set state = 'retry' where state <> 'resolved'
-    and state = 'open'`,
+    and state = 'open' and not ${isSuspectRow}`,
   // Rows of stored forms need no read: they are mapped again from the ledger.
   awaitsWholeRead: sql<[string, string], Row<"quarantine", "id">>`
     select id from quarantine where source = +? and stream = +? and state <> 'resolved' and state = 'retry'

@@ -225,9 +225,10 @@ function noticeOf(results: readonly Retried[], isMany: boolean): Notice {
     ["skipped", "skipped by their stream now"],
     ["still-unusable", "still not usable"],
     ["waits-for-source", "mapped anew when their source is read the next time"],
+    ["left-out", "left out, because they may be other records: open a row to accept it"],
   ];
   const told = parts.filter(([kind]) => count(kind) > 0).map(([kind, words]) => `${count(kind)} ${words}`);
-  const isGood = count("still-unusable") + count("waits-for-source") === 0;
+  const isGood = count("taken-up") + count("skipped") === results.length;
   const cure = isGood ? undefined : "correct the records in the CRM, or the mapping";
   return { kind: isGood ? "done" : "failed", text: `${counted(results.length, "row")}: ${told.join("; ")}.`, cure };
 }
@@ -247,6 +248,8 @@ function wordsOf(result: Retried): { text: string; cure?: string } {
         text: `Not now, because ${result.why}.`,
         cure: "nothing: it is mapped anew when its source is read the next time",
       };
+    case "left-out":
+      return { text: "It may be another record." };
     case "unknown":
       return { text: "It does not wait any more." };
   }
