@@ -292,33 +292,36 @@ interface RefusedOrder {
 }
 
 export function refusedOrderOf({ ledger }: Pick<EngineDependencies, "ledger">, operation: Operation): RefusedOrder {
-  const { afterRefusal, claims, expects } = typeOf(operation).can;
+  const { claims, expects } = typeOf(operation).can;
   const claim = claims?.of(operation);
   const claimed = claim?.what === "order" ? claim : undefined;
   const order = claimed?.order ?? expects?.(operation)?.order;
-  if (afterRefusal === undefined || order === undefined) return { rows: [] };
+  if (order === undefined) return { rows: [] };
   return { rows: ledger.journal.refusedOrders(order), channelOrderId: claimed?.number };
 }
 
 export const refusedJustNow =
   "an earlier E5 of this order was rejected a moment ago; crm-sync looks for its effect after the settle time";
 
-/** Pending orders that the CRM cancelled or removed, and that are not known to be placed. */
-export function unwantedOrders({ orders, known }: Pick<CustomerInput, "orders" | "known">): RecordReference[] {
+/** Pending orders that are placed, or that the CRM cancelled or removed. Others are looked for when they are sent. */
+export function unsentOrders({ orders, known }: Pick<CustomerInput, "orders" | "known">): RecordReference[] {
   return orders.flatMap(({ key, state, body, pending }) => {
-    const wanted = state === "quarantined" || (state === "current" && !body.cancelled);
-    return pending && !wanted && !known.placedOrders.has(formatKey(key)) ? [{ stream: "orders", ...key }] : [];
+    const isSent = state === "current" && !body.cancelled && !known.placedOrders.has(formatKey(key));
+    return pending && state !== "quarantined" && !isSent ? [{ stream: "orders", ...key }] : [];
   });
 }
 
-/** Nobody sends these orders again, so nothing else looks for their effects. */
-export async function lookForUnwanted(
+/** This pass sends nothing of these orders, so nothing else looks for what a rejected E5 did. */
+export async function lookForUnsent(
   deps: LookDependencies,
   orders: readonly RecordReference[],
   signal?: AbortSignal,
 ): Promise<{ parked: boolean; tooEarly: RecordReference[] }> {
   const tooEarly: RecordReference[] = [];
   for (const order of orders) {
+    if (deps.ledger.journal.refusedOrders(order).length === 0) continue;
+    // A successful call that explains them may be committed only now.
+    await deps.knows.settled();
     const after = await lookForRefused(deps, { rows: deps.ledger.journal.refusedOrders(order) }, signal);
     if (after.kind === "parked") return { parked: true, tooEarly };
     if (after.kind === "too-early") tooEarly.push(order);
@@ -327,8 +330,9 @@ export async function lookForUnwanted(
 }
 
 /**
- * A rejected batch may still have done something (A16). So before an order is sent again, this looks for its asset
- * numbers and channel order number in M6, E8 and M7. If anything is found, a person must look.
+ * A rejected batch may still have done something (A16). So before more of an order is sent, and if nothing of it is
+ * sent any more, this looks for its asset numbers and channel order number in M6, E8 and M7. If anything is found, a
+ * person must look.
  */
 export async function lookForRefused(
   deps: LookDependencies,
