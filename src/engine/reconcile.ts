@@ -215,7 +215,9 @@ class CustomerAttemptRun {
       const mayEnd = this.#isHeld && this.#isBelieved && whole.waits !== true;
       const isUnseen = mayEnd && (await lacksSeats(deps.ledger, { plan: whole, observed }));
       if (isUnseen && expected === undefined && this.#planning.snapshot.readsPeople()) return undefined;
-      if (await this.#lookForUnsent(whole)) return await this.#stop("parked");
+      const found = await this.#lookForUnsent(whole);
+      if (found === "recorded") return undefined;
+      if (found !== undefined) return await this.#stop(found);
       return this.#isOnlyOutcomes ? this.#finishAhead() : await this.#finish(whole);
     }
     // An undo keeps its outcomes before it sends. If it dies, its records are pending, and the next run follows the CRM.
@@ -263,16 +265,20 @@ class CustomerAttemptRun {
     this.#progress.plan(operations, records);
   }
 
-  async #lookForUnsent({ operations }: CustomerPlan): Promise<boolean> {
+  async #lookForUnsent({ operations }: CustomerPlan): Promise<"parked" | "recorded" | undefined> {
     const { outcomes } = this.#progress;
     const isPlanned = new Set(operations.map(({ subject }) => subject));
     const unsent = unsentOrders(this.#knows.held).filter(
       (order) => !isPlanned.has(subjectOf(order.stream, order)) && !outcomes.isRejected(order),
     );
-    const found = await lookForUnsent({ ...this.#deps, knows: this.#knows }, unsent, this.#attempt.signal);
+    const { found, tooEarly } = await lookForUnsent(
+      { ...this.#deps, knows: this.#knows },
+      unsent,
+      this.#attempt.signal,
+    );
     const why = { code: "settle-time", reason: refusedJustNow, again: true };
-    this.#progress.outcomes.wait(found.tooEarly, why);
-    return found.parked;
+    outcomes.wait(tooEarly, why);
+    return found;
   }
 
   #finishAhead(): CustomerAttemptResult {
