@@ -225,6 +225,10 @@ export class RecordOutcomes {
     return this.#all.has(recordName(stream, key));
   }
 
+  isRejected(record: RecordReference): boolean {
+    return this.#all.get(recordName(record.stream, record))?.outcome === "rejected";
+  }
+
   note(outcomes: readonly RecordOutcome[]): void {
     for (const outcome of outcomes) {
       const name = recordName(outcome.stream, outcome.key);

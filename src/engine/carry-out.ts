@@ -5,6 +5,7 @@ import type { Delivery } from "./send.ts";
 import { settleTimeLeft, settleTimeLeftOf } from "./settle-time.ts";
 import type { StandingHold } from "../ledger/decisions/hold-rows.ts";
 import type { Operation } from "./model/operation.ts";
+import type { Effect } from "./model/operation-type.ts";
 import { typeOf } from "./model/registry.ts";
 import type { Observed, CustomerInput } from "./plan/input.ts";
 import {
@@ -63,6 +64,8 @@ export async function carryOut(of: CarryOut, operation: Operation): Promise<Stop
   if (refused.rows.length > 0) {
     const after = await lookForRefused({ ...deps, knows }, refused, attempt.signal);
     if (after.kind === "parked") return "parked";
+    // The order is not as it was planned, so this pass plans it again.
+    if (after.kind === "recorded") return undefined;
     if (after.kind === "too-early")
       return await putOff(of, operation, { code: "settle-time", reason: refusedJustNow, again: true }, vain);
   }
@@ -282,6 +285,7 @@ type AfterRefusal =
   | { kind: "clear" }
   /** The effect of the rejected call may still appear. */
   | { kind: "too-early" }
+  | { kind: "recorded" }
   | { kind: "parked"; id: string; reason: string };
 
 type LookDependencies = EngineDependencies & { reader: Snapshots; knows: CustomerState };
@@ -292,43 +296,47 @@ interface RefusedOrder {
 }
 
 export function refusedOrderOf({ ledger }: Pick<EngineDependencies, "ledger">, operation: Operation): RefusedOrder {
-  const { afterRefusal, claims, expects } = typeOf(operation).can;
+  const { claims, expects } = typeOf(operation).can;
   const claim = claims?.of(operation);
   const claimed = claim?.what === "order" ? claim : undefined;
   const order = claimed?.order ?? expects?.(operation)?.order;
-  if (afterRefusal === undefined || order === undefined) return { rows: [] };
+  if (order === undefined) return { rows: [] };
   return { rows: ledger.journal.refusedOrders(order), channelOrderId: claimed?.number };
 }
 
 export const refusedJustNow =
   "an earlier E5 of this order was rejected a moment ago; crm-sync looks for its effect after the settle time";
 
-/** Pending orders that the CRM cancelled or removed, and that are not known to be placed. */
-export function unwantedOrders({ orders, known }: Pick<CustomerInput, "orders" | "known">): RecordReference[] {
+/** Pending orders that are placed, or that the CRM cancelled or removed. Others are looked for when they are sent. */
+export function unsentOrders({ orders, known }: Pick<CustomerInput, "orders" | "known">): RecordReference[] {
   return orders.flatMap(({ key, state, body, pending }) => {
-    const wanted = state === "quarantined" || (state === "current" && !body.cancelled);
-    return pending && !wanted && !known.placedOrders.has(formatKey(key)) ? [{ stream: "orders", ...key }] : [];
+    const isSent = state === "current" && !body.cancelled && !known.placedOrders.has(formatKey(key));
+    return pending && state !== "quarantined" && !isSent ? [{ stream: "orders", ...key }] : [];
   });
 }
 
-/** Nobody sends these orders again, so nothing else looks for their effects. */
-export async function lookForUnwanted(
+/** This pass sends nothing of these orders, so nothing else looks for what a rejected E5 did. */
+export async function lookForUnsent(
   deps: LookDependencies,
   orders: readonly RecordReference[],
   signal?: AbortSignal,
-): Promise<{ parked: boolean; tooEarly: RecordReference[] }> {
+): Promise<{ found?: "parked" | "recorded"; tooEarly: RecordReference[] }> {
   const tooEarly: RecordReference[] = [];
   for (const order of orders) {
+    if (deps.ledger.journal.refusedOrders(order).length === 0) continue;
+    // A successful call that explains them may be committed only now.
+    await deps.knows.settled();
     const after = await lookForRefused(deps, { rows: deps.ledger.journal.refusedOrders(order) }, signal);
-    if (after.kind === "parked") return { parked: true, tooEarly };
+    if (after.kind === "parked" || after.kind === "recorded") return { found: after.kind, tooEarly };
     if (after.kind === "too-early") tooEarly.push(order);
   }
-  return { parked: false, tooEarly };
+  return { tooEarly };
 }
 
 /**
- * A rejected batch may still have done something (A16). So before an order is sent again, this looks for its asset
- * numbers and channel order number in M6, E8 and M7. If anything is found, a person must look.
+ * A rejected batch may still have done something (A16). So before more of an order is sent, and if nothing of it is
+ * sent any more, this looks for its asset numbers and channel order number in M6, E8 and M7. If anything is found, a
+ * person must look. What a rejected deletion removed is recorded.
  */
 export async function lookForRefused(
   deps: LookDependencies,
@@ -337,8 +345,23 @@ export async function lookForRefused(
 ): Promise<AfterRefusal> {
   for (const row of rows) {
     if ((await settleTimeLeftOf(deps, row)) > 0) return { kind: "too-early" };
-    const found = await shownOf(deps, row, channelOrderId, signal);
+    // The customer when the order was sent. The CRM may name another one now.
+    const { customer } = row.operation;
+    const isSame = formatKey(customer) === formatKey(deps.knows.customer);
+    const knows = isSame ? deps.knows : new CustomerState(deps, customer);
+    const found = await shownOf({ ...deps, knows }, row, channelOrderId, signal);
     if (found === undefined) continue;
+    if (typeof found !== "string") {
+      if (!isSame) await deps.ledger.records.markPending({ customer });
+      await knows.conclude(row.operation, row.id, {
+        state: "done",
+        reopened: true,
+        verdict: "applied, as far as the platform shows",
+        changes: found.changes,
+        audit: { kind: row.operation.kind, body: { ...found.audit, rejected: row.outcomeCode } },
+      });
+      return { kind: "recorded" };
+    }
     const refusal = row.outcomeCode === null ? "" : ` with ${row.outcomeCode}`;
     const reason =
       `${row.operation.endpoint} of this order was rejected${refusal}, and yet ${found}; ` +
@@ -359,11 +382,8 @@ async function shownOf(
   row: JournalRow,
   channelOrderId: string | undefined,
   signal: AbortSignal | undefined,
-): Promise<string | undefined> {
-  // The customer when the order was sent. The CRM may name another one now.
-  const { customer } = row.operation;
-  const isSame = formatKey(customer) === formatKey(deps.knows.customer);
-  const knows = isSame ? deps.knows : new CustomerState(deps, customer);
+): Promise<Effect | string | undefined> {
+  const { knows } = deps;
   const facts = {
     channelOrderId,
     placedNumbers: () => {
@@ -374,5 +394,6 @@ async function shownOf(
     },
     isShown: (licenseType: string) => isShown(deps, licenseType),
   };
-  return await typeOf(row.operation).can.afterRefusal?.(journalEntry(row), deps.reader.of(customer, signal), facts);
+  const snapshot = deps.reader.of(knows.customer, signal);
+  return await typeOf(row.operation).can.afterRefusal?.(journalEntry(row), snapshot, facts);
 }

@@ -1,14 +1,14 @@
 import { failureOf, stackOf } from "../base/errors.ts";
-import { formatKey } from "../crm/keys.ts";
+import { formatKey, subjectOf } from "../crm/keys.ts";
 import type { RecordKey, Stream } from "../crm/model.ts";
 import type { StandingHold, Whose } from "../ledger/decisions/hold-rows.ts";
 import { isContradiction } from "./send.ts";
 import { CustomerPlanning, UndoPlanning, type Planner } from "./planning.ts";
 import { CustomerState } from "./customer.ts";
 import {
-  lookForUnwanted,
+  lookForUnsent,
   refusedJustNow,
-  unwantedOrders,
+  unsentOrders,
   carryOut,
   dropUnsent,
   notAttempted,
@@ -215,9 +215,9 @@ class CustomerAttemptRun {
       const mayEnd = this.#isHeld && this.#isBelieved && whole.waits !== true;
       const isUnseen = mayEnd && (await lacksSeats(deps.ledger, { plan: whole, observed }));
       if (isUnseen && expected === undefined && this.#planning.snapshot.readsPeople()) return undefined;
-      const unwanted = unwantedOrders(this.#knows.held);
-      const isFound = unwanted.length > 0 && (await this.#lookForUnwanted(unwanted));
-      if (isFound) return await this.#stop("parked");
+      const found = await this.#lookForUnsent(whole);
+      if (found === "recorded") return undefined;
+      if (found !== undefined) return await this.#stop(found);
       return this.#isOnlyOutcomes ? this.#finishAhead() : await this.#finish(whole);
     }
     // An undo keeps its outcomes before it sends. If it dies, its records are pending, and the next run follows the CRM.
@@ -265,11 +265,20 @@ class CustomerAttemptRun {
     this.#progress.plan(operations, records);
   }
 
-  async #lookForUnwanted(unwanted: ReturnType<typeof unwantedOrders>): Promise<boolean> {
-    const found = await lookForUnwanted({ ...this.#deps, knows: this.#knows }, unwanted, this.#attempt.signal);
+  async #lookForUnsent({ operations }: CustomerPlan): Promise<"parked" | "recorded" | undefined> {
+    const { outcomes } = this.#progress;
+    const isPlanned = new Set(operations.map(({ subject }) => subject));
+    const unsent = unsentOrders(this.#knows.held).filter(
+      (order) => !isPlanned.has(subjectOf(order.stream, order)) && !outcomes.isRejected(order),
+    );
+    const { found, tooEarly } = await lookForUnsent(
+      { ...this.#deps, knows: this.#knows },
+      unsent,
+      this.#attempt.signal,
+    );
     const why = { code: "settle-time", reason: refusedJustNow, again: true };
-    this.#progress.outcomes.wait(found.tooEarly, why);
-    return found.parked;
+    outcomes.wait(tooEarly, why);
+    return found;
   }
 
   #finishAhead(): CustomerAttemptResult {

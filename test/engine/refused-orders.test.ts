@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { CustomerState } from "../../src/engine/customer.ts";
-import { lookForRefused, refusedOrderOf, unwantedOrders } from "../../src/engine/carry-out.ts";
+import { lookForRefused, refusedOrderOf, unsentOrders } from "../../src/engine/carry-out.ts";
 import type { OrderService } from "../../src/platform/services.ts";
 import { ApplyWorld, customer, permitted, settleMs } from "../support/world/apply-world.ts";
 import { key, orderRecord } from "../support/world/records.ts";
@@ -65,7 +65,7 @@ it("only orders that the CRM gave up, that nobody decided on since and that are 
   const [first] = orders;
   if (first === undefined) throw new Error("no order was taken");
   const cancelled = { ...first, pending: true, state: "current" as const, body: { ...first.body, cancelled: true } };
-  const asked = (order: typeof first): string[] => unwantedOrders({ orders: [order], known }).map(({ id }) => id);
+  const asked = (order: typeof first): string[] => unsentOrders({ orders: [order], known }).map(({ id }) => id);
   expect(asked(cancelled)).toEqual([first.key.id]);
   expect(asked({ ...cancelled, body: first.body, state: "absent" })).toEqual([first.key.id]);
   expect(asked({ ...cancelled, pending: false })).toEqual([]);

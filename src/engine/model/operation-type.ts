@@ -200,8 +200,15 @@ export interface Capabilities<S extends Shapes> {
     /** The evidence about an assumption if the settle time ended without the change. */
     notShown?: (facts: { code: string | null; inPart: boolean }) => AssumptionMet[];
   };
-  /** A rejected call may have had effects (A16). Describes the effects that the platform shows. */
-  afterRefusal?: (entry: JournalEntry<S>, snapshot: Snapshot, facts: RefusalFacts) => Promise<string | undefined>;
+  /**
+   * A rejected call may have had effects (A16). What the platform shows of them: an effect that it proves, or words for a
+   * person.
+   */
+  afterRefusal?: (
+    entry: JournalEntry<S>,
+    snapshot: Snapshot,
+    facts: RefusalFacts,
+  ) => Promise<Effect | string | undefined>;
   prints?: {
     line?: (operation: Change<string, S>, called: Called) => Promise<OperationLine>;
     payload?: (operation: Draft<S>) => string[];

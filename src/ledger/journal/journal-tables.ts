@@ -194,7 +194,7 @@ export class JournalTables {
   /** Undefined if the outcome is known or the operation is not as expected: then nothing changed. */
   finish(
     id: string,
-    fields: Omit<Conclusion, "settleMs" | "changes" | "rejections" | "audit"> & { reopened?: true },
+    fields: Omit<Conclusion, "settleMs" | "changes" | "rejections" | "audit">,
     at: string,
   ): Standing | undefined {
     if (fields.attempt !== undefined) this.attempts.finish(id, fields.attempt, at);
@@ -377,6 +377,8 @@ export interface Conclusion {
   state: OperationState;
   /** The state that the caller read. If it changed since, nothing is concluded. */
   expected?: { state: OperationState; attempts: number } | undefined;
+  /** A rejected operation may be concluded again. */
+  reopened?: true;
   attempt?: AttemptEnd | undefined;
   /** How long the call may still take effect, in milliseconds. */
   settleMs?: number | undefined;

@@ -202,6 +202,11 @@ const remove: OperationType<DeletionShapes> = {
     governed: { policy: "orders.ended" },
     removes: { thing: "products", count: ({ after }) => after.counted },
     expects: stateExpected,
+    afterRefusal: async (entry, snapshot) => {
+      const read = await readDeletion(entry, snapshot);
+      if (read.kind === "ambiguous") return read.reason;
+      return read.kind === "confirmed" ? read.effect : read.partEffect;
+    },
     holders: { frees: ({ after }) => after.held },
     assumes: { always: ["A17", "A18"], by: ({ payload }) => restsOfDeletion(payload) },
     prints: { line: deletionLine, payload: deletionLines },

@@ -267,9 +267,9 @@ export const changes = {
   "order-placed": {
     ...placed,
     isForLater: true as const,
-    /** If the CRM changed the order meanwhile, its standing must be read from the ledger. */
+    /** If the CRM changed or moved the order meanwhile, its standing must be read from the ledger. */
     isReadAnew: ({ order, bodyHash }: OrderPlaced, bodyHashes: ReadonlyMap<string, string>): boolean =>
-      (bodyHashes.get(formatKey(order)) ?? bodyHash) !== bodyHash,
+      bodyHashes.get(formatKey(order)) !== bodyHash,
   },
   "order-moved": { ...moved, isReadAnew },
   "order-left": { ...left, isReadAnew },

@@ -14,6 +14,7 @@ import {
   type PricedItem,
   type StepOrigin,
 } from "./changes.ts";
+import { leave, there } from "./placed-order-rows.ts";
 
 declare module "../../../engine/model/resource.ts" {
   interface ResourceTables {
@@ -95,6 +96,7 @@ const texts = {
   agree: `update placed_order set agreed_hash = ?, agreed_version = ?
     where namespace = +? and order_id = +? and to_at is null`,
   end: "update asset_number set ended_at = ? where wire_number = +? and fixed_at is not null and ended_at is null",
+  leave,
   step: `insert into order_step (namespace, order_id, customer_namespace, customer_id, at, kind, channel_order_id,
       version, items, licence_orders, operation_id, origin)
     values (@namespace, @order_id, @customer_namespace, @customer_id, @at, @kind, @channel_order_id,
@@ -175,6 +177,7 @@ export class OrderStepRows {
     "order-bought": (change, at) => {
       this.#happened(change, at, change.products);
       this.#sql.change("use", [at, change.channelOrderId]);
+      this.#sql.change("leave", { ...there(change.order, change.customer), at });
     },
     "order-removed": (change, at) => {
       this.#happened(change, at, -change.products);

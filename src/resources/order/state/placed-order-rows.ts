@@ -75,30 +75,43 @@ const leftThere = `namespace = +@namespace and order_id = +@id and customer_name
 
 /**
  * Orders in enterprises that a customer was linked with earlier. Without an earlier link no order is read.
- * Of a moved order, the last purchase for this customer decides, or else its placing.
+ * Of a moved order, the last purchase for this customer decides, or else its placing. A purchase without an operation
+ * is in the enterprise that the customer was linked with then.
  */
 const stoodBefore = `with earlier as (
-       select e.namespace, e.customer_id, e.from_at, e.to_at from link l
+       select e.enterprise_global_id, e.from_at, e.to_at from link l
        join link e on e.namespace = l.namespace and e.customer_id = l.customer_id and e.to_at is not null
          and e.enterprise_global_id <> l.enterprise_global_id
        where l.namespace = +@namespace and l.customer_id = +@id and l.to_at is null),
      own as (
-       select p.namespace, p.order_id from earlier e
-       join placed_order p on p.customer_namespace = e.namespace and p.customer_id = e.customer_id
-         and p.to_at is null
+       select p.namespace, p.order_id from placed_order p
+       where p.to_at is null and p.customer_namespace = +@namespace and p.customer_id = +@id
+         and exists (select 1 from earlier)
        union
-       select m.namespace, m.order_id from earlier e
-       join moved_order m on m.customer_namespace = e.namespace and m.customer_id = e.customer_id
-         and m.ended_at is null)
-     select distinct p.namespace, p.order_id as id from own
-     join placed_order p on p.namespace = own.namespace and p.order_id = own.order_id and p.to_at is null
-     join earlier e on iif(p.placed_for_id is null,
-         iif(p.customer_namespace = e.namespace and p.customer_id = e.customer_id, p.from_at, ''), coalesce(
-         (select max(s.at) from order_step s where s.namespace = p.namespace and s.order_id = p.order_id
-            and s.customer_namespace = e.namespace and s.customer_id = e.customer_id
-            and s.kind = 'bought' and s.origin <> 'found' and s.forgotten_at is null),
-         iif(p.placed_for_namespace = e.namespace and p.placed_for_id = e.customer_id, p.from_at, '')))
-       between e.from_at and e.to_at`;
+       select m.namespace, m.order_id from moved_order m
+       where m.ended_at is null and m.customer_namespace = +@namespace and m.customer_id = +@id
+         and exists (select 1 from earlier)),
+     bought as (
+       select p.namespace, p.order_id, coalesce(s.at, p.from_at) as at,
+         (select o.context ->> 'enterpriseGlobalId' from operation o
+           where o.id = iif(s.number is null, p.operation_id, s.operation_id)) as enterprise
+       from own join placed_order p on p.namespace = own.namespace and p.order_id = own.order_id and p.to_at is null
+       left join order_step s on s.number = (select max(b.number) from order_step b
+         where p.placed_for_id is not null and b.namespace = p.namespace and b.order_id = p.order_id
+           and b.customer_namespace = @namespace and b.customer_id = @id
+           and b.kind = 'bought' and b.origin <> 'found' and b.forgotten_at is null)
+       where s.number is not null or coalesce(p.placed_for_namespace, p.customer_namespace) = @namespace
+         and coalesce(p.placed_for_id, p.customer_id) = @id)
+     select distinct b.namespace, b.order_id as id from bought b join earlier e
+       on iif(b.enterprise is null, b.at between e.from_at and e.to_at, b.enterprise = e.enterprise_global_id)`;
+
+/** A customer that has parts of an order, if the CRM names another one: the move begins, or begins again. */
+export const leave = `insert into moved_order (namespace, order_id, customer_namespace, customer_id, since)
+    select @namespace, @id, @fromNamespace, @fromId, @at from record
+      where stream = 'orders' and namespace = +@namespace and id = +@id
+        and not (customer_namespace = @fromNamespace and customer_id = @fromId)
+    on conflict do update set since = excluded.since, ended_at = null, unclear = null
+      where ended_at is not null`;
 
 const texts = {
   of: `select ${columns} from placed_order p where p.to_at is null and ${ofCustomer}
@@ -130,12 +143,7 @@ const texts = {
     values (@namespace, @id, @sequence, @licenseType, @platformCustomerId, @licenseOrderId, @at)
     on conflict do update set license_type = excluded.license_type,
       platform_customer_id = excluded.platform_customer_id, license_order_id = excluded.license_order_id`,
-  leave: `insert into moved_order (namespace, order_id, customer_namespace, customer_id, since)
-    select @namespace, @id, @fromNamespace, @fromId, @at where not exists (
-      select 1 from record where stream = 'orders' and namespace = +@namespace and id = +@id
-        and customer_namespace = @fromNamespace and customer_id = @fromId)
-    on conflict do update set since = excluded.since, ended_at = null, unclear = null
-      where ended_at is not null`,
+  leave,
   say: `update moved_order set unclear = @unclear where ${leftThere}`,
   move: `update placed_order set agreed_hash = '${agreedWithNone}', agreed_version = null,
       placed_for_namespace = coalesce(placed_for_namespace, customer_namespace),
@@ -190,6 +198,7 @@ export class PlacedOrderRows {
       const { order, customer, channelOrderId, bodyHash, version, operationId, origin, products } = change;
       const whose = [order.namespace, order.id, at, customer.namespace, customer.id];
       this.#sql.change("place", [...whose, channelOrderId, bodyHash, version, operationId, origin, products]);
+      this.#sql.change("leave", { ...there(order, customer), at });
       for (const one of change.licenceOrders)
         this.#sql.change("licenceOrder", { ...one, namespace: order.namespace, id: order.id, at });
     },
@@ -210,7 +219,7 @@ export class PlacedOrderRows {
   } satisfies Writes;
 }
 
-function there({ namespace, id }: RecordKey, from: RecordKey) {
+export function there({ namespace, id }: RecordKey, from: RecordKey) {
   return { namespace, id, fromNamespace: from.namespace, fromId: from.id };
 }
 
