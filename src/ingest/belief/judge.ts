@@ -32,6 +32,8 @@ export interface Suspect {
 export interface JudgedRead {
   stream: Stream;
   staged: StagedRecords;
+  /** In all parts of the read. */
+  rows: number;
   /** `isWhole`: everything was requested. `isComplete`: the read reached its end. */
   isWhole: boolean;
   isComplete: boolean;
@@ -96,6 +98,8 @@ export class ReadJudge {
   readonly #gained: string[][] = [];
   readonly #limit: number;
   #new = 0;
+  /** Records that came from a source that no longer sends them. */
+  #moved = 0;
   #alike = 0;
   readonly #ofPage = new Set<string>();
   /** New records with the name of a record that an incremental read does not include. */
@@ -125,6 +129,7 @@ export class ReadJudge {
       const before = key === undefined ? undefined : known.get(formatKey(key));
       if ("record" in row && decided.has(row.record.rawHash)) continue;
       if (key !== undefined && (before === undefined || before.state === "absent")) this.#new += 1;
+      if (before !== undefined && before.state !== "absent" && ledger.isLeft(before)) this.#moved += 1;
       if (!("record" in row) || before?.state === "absent") continue;
       if (before !== undefined) this.#compare(row.record, before);
       const identity = identityOf(stream, row.record.record);
@@ -171,7 +176,8 @@ export class ReadJudge {
 
   #findTwins(moved: readonly IngestedRecord[], known: ReadonlyMap<string, KnownRecord>): void {
     if (moved.length === 0) return;
-    const { stream } = this.#read;
+    const { stream, isWhole, ledger } = this.#read;
+    const lacks = `is missing in this ${ledger.isPart ? "part of the " : ""}read`;
     const candidates = this.#candidatesFor(moved);
     for (const { key, record } of moved) {
       const name = formatKey(key);
@@ -182,13 +188,12 @@ export class ReadJudge {
         ?.find((one) => formatKey(one.known.key) !== name && !(isNew && hasSameAccount(record, one.known.record)));
       if (identity === undefined || twin === undefined) continue;
       const other = formatKey(twin.known.key);
-      if (twin.now === undefined && !this.#read.isWhole) {
+      if (twin.now === undefined && !isWhole) {
         if (isNew) this.#namesakes += 1;
         continue;
       }
       const isLacking = twin.now === undefined;
-      const how = isLacking ? "is missing in this read" : "has other values now";
-      const message = `${name} has the values that ${other} had, and ${other} ${how}`;
+      const message = `${name} has the values that ${other} had, and ${other} ${isLacking ? lacks : "has other values now"}`;
       const { customer } = twin.known;
       const lacking = isLacking ? twin.known.key : undefined;
       this.#suspect(name, { code: "looks-like-another", message, customer, twin: lacking });
@@ -216,17 +221,28 @@ export class ReadJudge {
     return byIdentity;
   }
 
-  /** New records replace missing ones. Without a full read, nobody knows which records are missing. */
+  /**
+   * New records, also those of earlier parts, replace missing ones, also those that no source sends any more. Without a
+   * full read, nobody knows which records are missing. Of a read that was cut, all that came may be new.
+   */
   #turnover(): Doubt | undefined {
-    const { limits, isWhole, isComplete, ledger } = this.#read;
-    const { total } = ledger;
-    const limit = limitOf(limits.newIds, total);
-    if (!isWhole || total === 0 || this.#new < limit) return undefined;
-    const missing = ledger.missing();
-    if (missing < limit) return undefined;
-    const what = isComplete ? "are missing" : "did not appear before the read ended too early";
-    const text = `${missing} of ${total} records ${what}, and ${this.#new} are new, as if ids had changed`;
-    return { guard: "ids", count: this.#new, text };
+    const { limits, isWhole, isComplete, rows, ledger } = this.#read;
+    if (!isWhole || this.#new === 0) return undefined;
+    const count = this.#new + ledger.newBefore();
+    const least = (total: number): number => Math.min(limitOf(limits.newIds, total), isComplete ? total : rows);
+    if (count < least(ledger.total)) return undefined;
+    const own = ledger.missing();
+    const left = ledger.left();
+    const what = isComplete && !ledger.isPart ? "are missing" : "are missing in this part of the read";
+    for (const [total, missing] of [
+      [ledger.total, own],
+      [ledger.total + left, own + left - this.#moved],
+    ] as const) {
+      if (total === 0 || Math.min(count, missing) < least(total)) continue;
+      const text = `${missing} of ${total} records ${what}, and ${count} are new, as if ids had changed`;
+      return { guard: "ids", count, text };
+    }
+    return undefined;
   }
 
   #likeOthers(): Doubt | undefined {

@@ -4,6 +4,7 @@ import type { AbsenceNow, AbsenceRule, Met } from "./absence.ts";
 import { type ExpectedForms, SeenForms } from "./seen-forms.ts";
 import { type KnownRecord, type KnownRecords, keyOfRow, StagedRecords, type MappedRow } from "./staged-records.ts";
 import type { RecordTables } from "./record-tables.ts";
+import { nobody } from "./source-reads.ts";
 import type { SkippedRecord, SkippedTables, FinishedRead, ReadParts, SourceReadTables } from "./source-reads.ts";
 
 export interface ReadingTables {
@@ -135,17 +136,23 @@ export class Reading implements ReadParts {
     const { source, stream } = this;
     const ask = <T>(work: () => T): T => context.read(work);
     const { memory } = this;
+    const isOfAnother = (one: KnownRecord): boolean =>
+      one.source !== source && one.missed === 0 && ask(() => reads.isConfigured(one.source, stream));
     return {
+      isPart: this.first !== this.read,
       total: ask(() => records.kept(source, stream)),
       of: (keys: readonly RecordKey[]) => ask(() => known.of(stream, keys)),
       ordersOf: (customers: readonly RecordKey[]) => ask(() => known.ordersOf(customers)),
       named: (names: readonly string[]) => ask(() => known.named(stream, names)),
       decided: (hashes: readonly string[]) => ask(() => known.decided(source, stream, hashes)),
-      /** Whether the read met this record unchanged, or skipped it. */
+      /** Whether this part of the read met this record unchanged, or skipped it: ids may have changed since others. */
       hasMet: ({ rawHash, lastRead }: KnownRecord) =>
-        lastRead >= this.first || memory.seen.hasMet(rawHash) || memory.skipped?.hasMet(rawHash) === true,
-      isOfAnother: (one: KnownRecord) => one.source !== source && ask(() => reads.isConfigured(one.source, stream)),
-      missing: () => ask(() => records.absence.newlyMissing(this, memory, (keys) => staged.find(keys).size)),
+        lastRead >= this.read || memory.seen.has(rawHash) || memory.skipped?.has(rawHash) === true,
+      isOfAnother,
+      isLeft: (one: KnownRecord) => ![source, nobody].includes(one.source) && !isOfAnother(one),
+      left: () => ask(() => records.absence.left(source, stream)),
+      newBefore: () => ask(() => records.newSinceComplete(source, stream)),
+      missing: () => ask(() => records.absence.missing(this, memory, (keys) => staged.find(keys).size)),
       unusableRow: (line: string) =>
         staged.unusableRow(line) ?? ask(() => known.unusableRow(source, stream, line, this.first)),
     };

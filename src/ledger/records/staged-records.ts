@@ -116,12 +116,13 @@ export interface KnownRecord {
   state: Row<"record", "state">["state"];
   rawHash: string;
   lastRead: number;
+  missed: number;
   record: JsonObject;
 }
 
 interface KnownRow extends Row<
   "record",
-  "namespace" | "id" | "source" | "state" | "customer_namespace" | "customer_id"
+  "namespace" | "id" | "source" | "state" | "missed" | "customer_namespace" | "customer_id"
 > {
   rawHash: string;
   lastRead: number;
@@ -130,7 +131,7 @@ interface KnownRow extends Row<
 }
 
 const columns =
-  'r.namespace, r.id, r.customer_namespace, r.customer_id, r.source, r.state, r.raw_hash as rawHash, r.last_read as lastRead, v.body, p.body as "values"';
+  'r.namespace, r.id, r.customer_namespace, r.customer_id, r.source, r.state, r.missed, r.raw_hash as rawHash, r.last_read as lastRead, v.body, p.body as "values"';
 const joined = `cross join record_version v on v.stream = r.stream and v.namespace = r.namespace and v.id = r.id
     and v.version = r.version
   left join private_value p on p.ref = r.stream || '/' || r.namespace || '/' || r.id and p.version = r.version`;
