@@ -4,8 +4,14 @@ import type { AbsenceNow, AbsenceRule, Met } from "./absence.ts";
 import { type ExpectedForms, SeenForms } from "./seen-forms.ts";
 import { type KnownRecord, type KnownRecords, keyOfRow, StagedRecords, type MappedRow } from "./staged-records.ts";
 import type { RecordTables } from "./record-tables.ts";
-import { nobody } from "./source-reads.ts";
-import type { SkippedRecord, SkippedTables, FinishedRead, ReadParts, SourceReadTables } from "./source-reads.ts";
+import {
+  nobody,
+  type SkippedRecord,
+  type SkippedTables,
+  type FinishedRead,
+  type ReadParts,
+  type SourceReadTables,
+} from "./source-reads.ts";
 
 export interface ReadingTables {
   context: LedgerContext;
