@@ -279,7 +279,9 @@ class StreamReading {
     if (staged === undefined || staged.size === 0) return undefined;
     const { stream, read } = this.#of;
     const { limits } = this.#deps;
-    const judged = { stream, staged, isWhole: this.#isWholeAsked, isComplete, limits, ledger: read.compared(staged) };
+    const { rows } = this.rows;
+    const ledger = read.compared(staged);
+    const judged = { stream, staged, rows, isWhole: this.#isWholeAsked, isComplete, limits, ledger };
     const { doubts, suspects } = new ReadJudge(judged).judge();
     const doubt = unlessAccepted(doubts, this.#accepted);
     if (doubt !== undefined) {

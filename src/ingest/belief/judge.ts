@@ -29,6 +29,8 @@ export interface JudgedSuspect extends Suspect {
 export interface JudgedRead {
   stream: Stream;
   staged: StagedRecords;
+  /** In all parts of the read. */
+  rows: number;
   /** `isWhole`: everything was requested. `isComplete`: the read reached its end. */
   isWhole: boolean;
   isComplete: boolean;
@@ -93,6 +95,8 @@ export class ReadJudge {
   readonly #gained: string[][] = [];
   readonly #limit: number;
   #new = 0;
+  /** Records that came from a source that no longer sends them. */
+  #moved = 0;
   #alike = 0;
   readonly #ofPage = new Set<string>();
   /** Suspects of earlier reads in this page, which nobody accepted. */
@@ -128,6 +132,7 @@ export class ReadJudge {
       if ("record" in row && accepted.has(row.record.rawHash)) continue;
       const isNew = before === undefined || before.state === "absent";
       if (key !== undefined && isNew && !this.#open.has(name)) this.#new += 1;
+      if (before !== undefined && !isNew && ledger.isLeft(before)) this.#moved += 1;
       if (!("record" in row)) continue;
       if (before !== undefined) this.#compare(row.record, before);
       const identity = identityOf(stream, row.record.record);
@@ -179,7 +184,8 @@ export class ReadJudge {
 
   #findTwins(moved: readonly IngestedRecord[], known: ReadonlyMap<string, KnownRecord>): void {
     if (moved.length === 0) return;
-    const { stream } = this.#read;
+    const { stream, isWhole, ledger } = this.#read;
+    const lacks = `is missing in this ${ledger.isPart ? "part of the " : ""}read`;
     const candidates = this.#candidatesFor(moved);
     for (const { key, record } of moved) {
       const name = formatKey(key);
@@ -188,7 +194,7 @@ export class ReadJudge {
       const twin = candidates
         .get(identity ?? "")
         ?.find((one) => formatKey(one.known.key) !== name && !(isNew && hasSameAccount(record, one.known.record)));
-      if (twin === undefined || (twin.now === undefined && !this.#read.isWhole)) {
+      if (twin === undefined || (twin.now === undefined && !isWhole)) {
         const open = this.#stillAlike(name, (one) => isNew && hasSameAccount(record, one));
         if (open !== undefined) this.#suspect(name, open);
         else if (twin !== undefined && isNew) this.#namesakes += 1;
@@ -196,8 +202,7 @@ export class ReadJudge {
       }
       const other = formatKey(twin.known.key);
       const isLacking = twin.now === undefined;
-      const how = isLacking ? "is missing in this read" : "has other values now";
-      const message = `${name} has the values that ${other} had, and ${other} ${how}`;
+      const message = `${name} has the values that ${other} had, and ${other} ${isLacking ? lacks : "has other values now"}`;
       const { customer } = twin.known;
       const lacking = isLacking ? twin.known.key : undefined;
       this.#suspect(name, { code: "looks-like-another", message, customer, twin: lacking });
@@ -239,17 +244,28 @@ export class ReadJudge {
     return byIdentity;
   }
 
-  /** New records replace missing ones. Without a full read, nobody knows which records are missing. */
+  /**
+   * New records, also those of earlier parts, replace missing ones, also those that no source sends any more. Without a
+   * full read, nobody knows which records are missing. Of a read that was cut, all that came may be new.
+   */
   #turnover(): Doubt | undefined {
-    const { limits, isWhole, isComplete, ledger } = this.#read;
-    const { total } = ledger;
-    const limit = limitOf(limits.newIds, total);
-    if (!isWhole || total === 0 || this.#new < limit) return undefined;
-    const missing = ledger.missing();
-    if (missing < limit) return undefined;
-    const what = isComplete ? "are missing" : "did not appear before the read ended too early";
-    const text = `${missing} of ${total} records ${what}, and ${this.#new} are new, as if ids had changed`;
-    return { guard: "ids", count: this.#new, text };
+    const { limits, isWhole, isComplete, rows, ledger } = this.#read;
+    if (!isWhole || this.#new === 0) return undefined;
+    const count = this.#new + ledger.newBefore();
+    const least = (total: number): number => Math.min(limitOf(limits.newIds, total), isComplete ? total : rows);
+    if (count < least(ledger.total)) return undefined;
+    const own = ledger.missing();
+    const left = ledger.left();
+    const what = isComplete && !ledger.isPart ? "are missing" : "are missing in this part of the read";
+    for (const [total, missing] of [
+      [ledger.total, own],
+      [ledger.total + left, own + left - this.#moved],
+    ] as const) {
+      if (total === 0 || Math.min(count, missing) < least(total)) continue;
+      const text = `${missing} of ${total} records ${what}, and ${count} are new, as if ids had changed`;
+      return { guard: "ids", count, text };
+    }
+    return undefined;
   }
 
   #likeOthers(): Doubt | undefined {

@@ -4,7 +4,7 @@ import type { RecordKey, Stream } from "../../crm/model.ts";
 import type { Sqlite } from "../database/database.ts";
 import { column, prepared, sql } from "../database/statements.ts";
 import type { SeenForms } from "./seen-forms.ts";
-import type { ReadParts } from "./source-reads.ts";
+import { removedStreams, type ReadOf, type ReadParts } from "./source-reads.ts";
 
 const page = 2_000;
 
@@ -55,15 +55,23 @@ export class AbsenceTables {
     return { missed, absent: this.#statements.makeAbsent.run(now, source, stream, first, rule.reads, since).changes };
   }
 
-  /** How many records this read is the first to miss, without those that `isStaged` has. */
-  newlyMissing(read: ReadParts, met: Met, isStaged: AreStaged): number {
-    const { source, stream, first } = read;
+  /**
+   * How many records this part of a read misses, without those that `isStaged` has. Ids may have changed since an
+   * earlier part met them, or since an earlier read missed them.
+   */
+  missing(of: ReadOf, met: Met, isStaged: AreStaged): number {
+    const { source, stream, read } = of;
     let missing = 0;
-    for (const hashes of this.#unseen(read, met)) {
-      const rows = this.#statements.unmissed.all(source, stream, JSON.stringify(hashes), first);
+    for (const hashes of this.#unseen(of, met, true)) {
+      const rows = this.#statements.missing.all(source, stream, JSON.stringify(hashes), read);
       missing += rows.length - isStaged(rows);
     }
     return missing;
+  }
+
+  /** How many records of other sources no source sends now: their own one misses them, or was removed. */
+  left(source: string, stream: Stream): number {
+    return this.#statements.left.get({ source, stream }) ?? 0;
   }
 
   isLacking(read: ReadParts, met?: Met): boolean {
@@ -79,8 +87,8 @@ export class AbsenceTables {
     return met > 0 && met === this.#statements.there.get(stream);
   }
 
-  *#unseen({ source, stream }: ReadParts, { seen, skipped }: Partial<Met> = {}): Generator<string[], void, void> {
-    const met = seen?.inOrder() ?? [].values();
+  *#unseen({ source, stream }: ReadOf, { seen, skipped }: Partial<Met> = {}, isOfPart = false): Iterable<string[]> {
+    const met = seen?.inOrder(isOfPart) ?? [].values();
     try {
       let next = met.next();
       for (let last = ""; ;) {
@@ -91,7 +99,8 @@ export class AbsenceTables {
         const unseen: string[] = [];
         for (const hash of rows) {
           while (next.done !== true && next.value < hash) next = met.next();
-          if ((next.done === true || next.value !== hash) && skipped?.has(hash) !== true) unseen.push(hash);
+          if (next.done !== true && next.value === hash) continue;
+          if (skipped?.[isOfPart ? "has" : "hasMet"](hash) !== true) unseen.push(hash);
         }
         if (unseen.length > 0) yield unseen;
       }
@@ -115,6 +124,11 @@ function whyNot(nameless: number, codes: string, skipped: number, rule: AbsenceN
   return rule.isLacking && rule.time === undefined ? "the clock was not trusted" : undefined;
 }
 
+/** A quarantined row may be the record. */
+const hasNoTwin = `not exists (select 1 from quarantine q where q.stream = record.stream
+        and q.twin_namespace = record.namespace and q.twin_id = record.id and q.twin_id is not null
+        and q.state <> 'resolved')`;
+
 const texts = {
   nameless: sql<[string, string, number], { count: number; codes: string | null }>`
     select count(*) as count, group_concat(distinct code) as codes from quarantine
@@ -124,12 +138,16 @@ const texts = {
   forms: column<[string, string, string, number], string>`
     select raw_hash from record indexed by record_by_hash where source = +? and stream = +? and raw_hash > +?
       order by raw_hash limit ?`,
-  unmissed: sql<[string, string, string, number], RecordKey>`select namespace, id from record indexed by record_by_hash
+  missing: sql<[string, string, string, number], RecordKey>`select namespace, id from record indexed by record_by_hash
     where source = +? and stream = +? and raw_hash in (select value from json_each(?)) and last_read < ?
-      and missed = 0 and state <> 'absent'
-      and not exists (select 1 from quarantine q where q.stream = record.stream
-        and q.twin_namespace = record.namespace and q.twin_id = record.id and q.twin_id is not null
-        and q.state <> 'resolved')`,
+      and state <> 'absent' and ${hasNoTwin}`,
+  left: column<[{ source: string; stream: Stream }], number>`with recursive ${removedStreams}
+    select (select count(*) from record indexed by record_missing where stream = @stream and source <> @source
+        and missed > 0 and state <> 'absent' and ${hasNoTwin}
+        and exists (select 1 from source_stream c where c.source = record.source and c.stream = record.stream))
+      + (select count(*) from removed cross join record indexed by record_by_hash
+          on record.source = removed.source and record.stream = removed.stream
+        where removed.stream = @stream and removed.source <> @source and state <> 'absent' and ${hasNoTwin})`,
   lacking: sql<[string, string, string, number]>`select 1 from record indexed by record_by_hash
     where source = +? and stream = +? and raw_hash in (select value from json_each(?)) and last_read < ?
       and state <> 'absent' limit 1`,

@@ -50,8 +50,7 @@ export class Checkpoints {
   goOn({ source, stream, memory }: Reading): void {
     this.#context.read(() => {
       for (const { hashes, skipped } of this.#statements.seen.iterate(source, stream)) {
-        if (skipped === 1) (memory.skipped ??= new SeenForms()).addBytes(hashes);
-        else memory.seen.takeOver(hashes);
+        (skipped === 1 ? (memory.skipped ??= new SeenForms()) : memory.seen).takeOver(hashes);
       }
       memory.nameless = this.#statements.find.get(source, stream)?.nameless ?? 0;
     });

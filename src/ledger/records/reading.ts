@@ -4,13 +4,14 @@ import type { AbsenceNow, AbsenceRule, Met } from "./absence.ts";
 import { type ExpectedForms, SeenForms } from "./seen-forms.ts";
 import { type KnownRecord, type KnownRecords, keyOfRow, StagedRecords, type MappedRow } from "./staged-records.ts";
 import type { RecordTables } from "./record-tables.ts";
-import type {
-  SkippedRecord,
-  SkippedTables,
-  FinishedRead,
-  ReadOf,
-  ReadParts,
-  SourceReadTables,
+import {
+  nobody,
+  type SkippedRecord,
+  type SkippedTables,
+  type FinishedRead,
+  type ReadOf,
+  type ReadParts,
+  type SourceReadTables,
 } from "./source-reads.ts";
 
 export interface ReadingTables {
@@ -32,7 +33,8 @@ export function knownTo(
     ordersOf: (customers: readonly RecordKey[]) => ask(() => known.ordersOf(customers)),
     named: (names: readonly string[]) => ask(() => known.named(stream, names)),
     suspects: (keys: readonly RecordKey[]) => ask(() => known.suspects(source, stream, keys)),
-    isOfAnother: (one: KnownRecord) => one.source !== source && ask(() => reads.isConfigured(one.source, stream)),
+    isOfAnother: (one: KnownRecord) =>
+      one.source !== source && one.missed === 0 && ask(() => reads.isConfigured(one.source, stream)),
   };
 }
 
@@ -157,13 +159,18 @@ export class Reading implements ReadParts {
     const { source, stream } = this;
     const ask = <T>(work: () => T): T => context.read(work);
     const { memory } = this;
+    const compared = knownTo(this.#tables, this);
     return {
+      isPart: this.first !== this.read,
       total: ask(() => records.kept(source, stream)),
-      ...knownTo(this.#tables, this),
-      /** Whether the read met this record unchanged, or skipped it. */
+      ...compared,
+      /** Whether this part of the read met this record unchanged, or skipped it: ids may have changed since others. */
       hasMet: ({ rawHash, lastRead }: KnownRecord) =>
-        lastRead >= this.first || memory.seen.hasMet(rawHash) || memory.skipped?.hasMet(rawHash) === true,
-      missing: () => ask(() => records.absence.newlyMissing(this, memory, (keys) => staged.find(keys).size)),
+        lastRead >= this.read || memory.seen.has(rawHash) || memory.skipped?.has(rawHash) === true,
+      isLeft: (one: KnownRecord) => ![source, nobody].includes(one.source) && !compared.isOfAnother(one),
+      left: () => ask(() => records.absence.left(source, stream)),
+      newBefore: () => ask(() => records.newSinceComplete(source, stream)),
+      missing: () => ask(() => records.absence.missing(this, memory, (keys) => staged.find(keys).size)),
       unusableRow: (line: string) =>
         staged.unusableRow(line) ?? ask(() => known.unusableRow(source, stream, line, this.first)),
     };

@@ -64,6 +64,11 @@ export const recordTexts = {
       where r.stream = 'orders' and r.namespace = +? and r.id = +?`,
   kept: sql<[string, string], { count: number }>`select count(*) as count from record indexed by record_by_hash
     where source = +? and stream = +? and state <> 'absent'`,
+  newSince: column<[string, string, number, string, string], number>`
+    select count(*) as count from record indexed by record_by_hash where source = +? and stream = +?
+      and last_read > ? and state <> 'absent' and (first_seen > ? or exists (select 1 from record_stood s
+        where s.stream = record.stream and s.namespace = record.namespace and s.id = record.id
+          and s.state = 'absent' and s.to_at > ?))`,
   salt: sql<[string], FullRow<"private_value", "salt">>`
     select salt from private_value where ref = +? and salt is not null order by version desc limit 1`,
   setState: sql`update record set state = ? where stream = +? and namespace = +? and id = +?`,

@@ -256,6 +256,13 @@ export class RecordTables {
     return this.#statements.kept.get(source, stream)?.count ?? 0;
   }
 
+  /** How many records came, or came back, since the last complete read. */
+  newSinceComplete(source: string, stream: Stream): number {
+    const { number = 0, finished_at } = this.#reads.lastCompleteRead(source, stream) ?? {};
+    const at = finished_at ?? "";
+    return this.#statements.newSince.get(source, stream, number, at, at) ?? 0;
+  }
+
   /** Whether the source sent this record after that read: then the read's form is older. */
   readSince({ source, stream, read }: ReadOf, key: RecordKey): boolean {
     const row = this.#statements.find.get(stream, key.namespace, key.id);

@@ -66,8 +66,9 @@ export class Records {
   /** For a row that no read gave. Records that the last whole read contained count as met. */
   comparedAlone(source: string, stream: Stream): ReturnType<Reading["compared"]> {
     const hasMet = ({ missed }: KnownRecord): boolean => missed === 0;
-    const ofRead = { total: 0, hasMet, missing: () => 0, unusableRow: () => undefined };
-    return { ...knownTo(this.#tables, { source, stream }), ...ofRead };
+    const none = (): number => 0;
+    const ofRead = { isPart: false, total: 0, hasMet, isLeft: () => false, unusableRow: () => undefined };
+    return { ...knownTo(this.#tables, { source, stream }), ...ofRead, left: none, newBefore: none, missing: none };
   }
 
   async lastCompleteRead(source: string, stream: Stream): Promise<SourceReadRow | undefined> {

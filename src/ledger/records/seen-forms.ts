@@ -23,13 +23,8 @@ export class SeenForms {
     if (hashes.length > 0) this.#kept(() => this.#insert.run(JSON.stringify(hashes)));
   }
 
+  /** Adds hashes of an earlier part, of 32 bytes each, without separators. */
   takeOver(hashes: Buffer): void {
-    this.addBytes(hashes);
-    this.#earlier = this.last;
-  }
-
-  /** Adds hashes of 32 bytes each, without separators. */
-  addBytes(hashes: Buffer): void {
     const width = 32;
     for (let from = 0; from < hashes.length; from += width * page) {
       const some = hashes.subarray(from, from + width * page);
@@ -37,6 +32,7 @@ export class SeenForms {
         Array.from({ length: some.length / width }, (_, at) => some.toString("hex", at * width, (at + 1) * width)),
       );
     }
+    this.#earlier = this.last;
   }
 
   /**
@@ -77,11 +73,12 @@ export class SeenForms {
     return this.#database.prepare<[], number>("select coalesce(max(rowid), 0) from seen").pluck().get() ?? 0;
   }
 
-  *inOrder(): Generator<string, void, void> {
-    const inOrder = "select lower(hex(hash)) from seen indexed by seen_by_hash order by hash";
+  *inOrder(isOfPart = false): Generator<string, void, void> {
+    const inOrder = "select lower(hex(hash)) from seen indexed by seen_by_hash where rowid > ? order by hash";
     const rows = this.#kept(() => {
       this.#sort();
-      return this.#database.prepare<[], string>(inOrder).pluck().iterate();
+      const rowsAfter = this.#database.prepare<[number], string>(inOrder).pluck();
+      return rowsAfter.iterate(isOfPart ? this.#earlier : 0);
     });
     try {
       yield* rows;

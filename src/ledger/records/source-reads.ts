@@ -297,7 +297,7 @@ const skippedTexts = {
 };
 
 /** Replaces the source of records that a person let go. No configuration can have this name. */
-const nobody = "(nobody)";
+export const nobody = "(nobody)";
 
 /** SQL: streams with records but without a configured source. One index step for each source. */
 export const removedStreams = `
