@@ -216,6 +216,8 @@ const byCode: Record<string, string> = {
   "staff.ambiguous":
     "keep only one account with this account name on the platform, or correct the account name in the CRM",
   "staff.member-taken": keepOne,
+  "staff.move-stopped":
+    "correct the customer of the person in the CRM, or have its source read; the next run moves the person",
   "staff.not-read": itself,
   "staff.not-shown":
     "find out on the platform whether somebody deleted the account. If the person must have one, make it there as the " +
