@@ -20,7 +20,7 @@ import {
   type Accepted,
   type Doubt,
 } from "./belief/guards.ts";
-import { asJudged, isSuspect, ReadJudge, type ReadLimit } from "./belief/judge.ts";
+import { asJudged, isOfParts, isSuspect, ReadJudge, type ReadLimit } from "./belief/judge.ts";
 import { detailShrinkage, lostRows, tableCounts } from "./belief/rows.ts";
 import { hashOfItem, mapItem } from "./map-row.ts";
 import { ReadPart, type Asked } from "./read-parts.ts";
@@ -136,6 +136,7 @@ class StreamReading {
   readonly #staged: StagedRecords | undefined;
   #isTaken = false;
   #distrusted: Doubt | undefined;
+  #areDetailsUnclear = false;
 
   constructor(deps: IngestDependencies, of: ReadingOf, tally: StreamTally) {
     const { source, stream, read, mapping, asked, signal } = of;
@@ -160,7 +161,7 @@ class StreamReading {
         ...(since === undefined ? {} : { since }),
         ...(signal === undefined ? {} : { signal }),
         batchSize: 500,
-        distrust: (details) => this.#distrust(details),
+        distrust: (details, isUnclear) => this.#distrust(details, isUnclear),
       }),
     );
   }
@@ -184,7 +185,8 @@ class StreamReading {
     }
   }
 
-  #distrust(details: Readonly<Record<string, number>>): string | undefined {
+  #distrust(details: Readonly<Record<string, number>>, isUnclear: boolean): string | undefined {
+    this.#areDetailsUnclear = isUnclear;
     const doubts = this.#of.earlier.flatMap((row) => detailShrinkage(details, row, this.#deps.limits));
     this.#distrusted = unlessAccepted(doubts, this.#accepted);
     return this.#distrusted?.text;
@@ -279,15 +281,16 @@ class StreamReading {
     if (staged === undefined || staged.size === 0) return undefined;
     const { stream, read } = this.#of;
     const { limits } = this.#deps;
-    const judged = { stream, staged, isWhole: this.#isWholeAsked, isComplete, limits, ledger: read.compared(staged) };
-    const { doubts, suspects } = new ReadJudge(judged).judge();
+    const kind = { isWhole: this.#isWholeAsked, isComplete, areDetailsUnclear: this.#areDetailsUnclear };
+    const ledger = read.compared(staged);
+    const { doubts, suspects } = new ReadJudge({ stream, staged, ...kind, limits, ledger }).judge();
     const doubt = unlessAccepted(doubts, this.#accepted);
     if (doubt !== undefined) {
       await this.#refuse();
       return doubt;
     }
     this.#isTaken = true;
-    const unclear = new Map([...suspects].filter(([, { code }]) => code === "line-may-have-moved"));
+    const unclear = new Map([...suspects].filter(([, { code }]) => isOfParts(code)));
     const waiting = suspects.size - unclear.size <= this.#accepted.ids ? unclear : suspects;
     // Suspects go first. If the process dies in between, a suspect is already kept back when its twin changes.
     for (const isFirst of [true, false])

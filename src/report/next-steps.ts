@@ -304,6 +304,8 @@ export function nextForQuarantine(row?: Pick<QuarantineFacts, "id" | "state" | "
     return "let only one source give the record, or set another namespace for each source";
   if (row.code === "duplicate-id")
     return "correct the source so that it contains each id once; the next complete read uses the record";
+  if (row.code === "parts-unclear" || row.code === "twin-unclear")
+    return "nothing: the next run reads the whole source and judges the record";
   if (row.code === "line-may-have-moved")
     return (
       `correct in the CRM the row that crm-sync quarantine show ${row.id} names. If the order is right as it is now, ` +

@@ -21,7 +21,13 @@ export interface ReadLimit {
 
 /** A record that waits in quarantine until a person confirms it, or until it changes. */
 export interface Suspect {
-  code: "id-names-another" | "looks-like-another" | "lines-renumbered" | "line-may-have-moved";
+  code:
+    | "id-names-another"
+    | "looks-like-another"
+    | "lines-renumbered"
+    | "line-may-have-moved"
+    | "parts-unclear"
+    | "twin-unclear";
   message: string;
   /** The record's customer in the ledger. Nothing of this customer is removed meanwhile. */
   customer: RecordKey;
@@ -35,6 +41,8 @@ export interface JudgedRead {
   /** `isWhole`: everything was requested. `isComplete`: the read reached its end. */
   isWhole: boolean;
   isComplete: boolean;
+  /** Of a read of changes: its details are not the whole truth about its records. */
+  areDetailsUnclear: boolean;
   limits: { newIds: ReadLimit; massChange: ReadLimit };
   ledger: ReturnType<Reading["compared"]>;
 }
@@ -66,10 +74,17 @@ function staysItself(stream: Stream, before: KnownRecord, now: IngestedRecord): 
   return identityOf(stream, now.record) === identityOf(stream, before.record) || keepsLines(now, before);
 }
 
+/** No number of accepted ids covers these. */
+export function isOfParts(code: Suspect["code"]): boolean {
+  return code === "line-may-have-moved" || code === "parts-unclear";
+}
+
 export function isSuspect(row: MappedRow, waiting: ReadonlyMap<string, Suspect>): boolean {
   const key = keyOfRow(row);
   return key !== undefined && waiting.has(formatKey(key));
 }
+
+const partsOrRow = "every line or asset that it had, or the wrong row corrected";
 
 export function asJudged(row: MappedRow, waiting: ReadonlyMap<string, Suspect>): MappedRow {
   if (!("record" in row)) return row;
@@ -77,11 +92,10 @@ export function asJudged(row: MappedRow, waiting: ReadonlyMap<string, Suspect>):
   const suspect = waiting.get(formatKey(key));
   if (suspect === undefined) return row;
   const { code, message, customer, twin } = suspect;
-  const said =
-    code === "line-may-have-moved"
-      ? { field: "instances", code, message, expected: "every line that it had, or that row corrected" }
-      : { field: "id", code, message, expected: "an id of its own" };
-  return { rejection: { rawHash, place, key, customer, raw, twin, ...said } };
+  const said = isOfParts(code)
+    ? { field: "instances" in row.record.record ? "instances" : "assets", expected: partsOrRow }
+    : { field: "id", expected: "an id of its own" };
+  return { rejection: { rawHash, place, key, customer, raw, twin, code, message, ...said } };
 }
 
 /**
@@ -98,8 +112,6 @@ export class ReadJudge {
   #new = 0;
   #alike = 0;
   readonly #ofPage = new Set<string>();
-  /** New records with the name of a record that an incremental read does not include. */
-  #namesakes = 0;
 
   constructor(read: JudgedRead) {
     this.#read = read;
@@ -126,7 +138,10 @@ export class ReadJudge {
       if ("record" in row && decided.has(row.record.rawHash)) continue;
       if (key !== undefined && (before === undefined || before.state === "absent")) this.#new += 1;
       if (!("record" in row) || before?.state === "absent") continue;
-      if (before !== undefined) this.#compare(row.record, before);
+      if (before !== undefined) {
+        this.#compare(row.record, before);
+        this.#compareParts(row.record, before);
+      }
       const identity = identityOf(stream, row.record.record);
       if (before === undefined || (identity !== identityOf(stream, before.record) && !keepsLines(row.record, before)))
         moved.push(row.record);
@@ -135,7 +150,7 @@ export class ReadJudge {
   }
 
   #compare({ key, record: now }: IngestedRecord, { record: before, customer }: KnownRecord): void {
-    const { stream, ledger } = this.#read;
+    const { stream, ledger, isWhole } = this.#read;
     const name = formatKey(key);
     for (const field of changedFields(before, now)) this.#changed.set(field, (this.#changed.get(field) ?? 0) + 1);
     if (namesAnother(stream, before, now)) {
@@ -147,7 +162,7 @@ export class ReadJudge {
     for (const line of lost) this.#lost.add(line);
     if (gained.length > 0) this.#gained.push(gained);
     for (const line of lost) {
-      const row = ledger.unusableRow(line);
+      const row = ledger.unusableRow(line, key, isWhole);
       if (row === undefined) continue;
       const message = `${name} no longer has the line ${line}; the row at ${row}, which cannot be used, may be that line`;
       this.#suspect(name, { code: "line-may-have-moved", message, customer });
@@ -160,10 +175,21 @@ export class ReadJudge {
     this.#suspect(name, { code: "lines-renumbered", message, customer });
   }
 
+  #compareParts({ key, record: now }: IngestedRecord, { record: before, customer }: KnownRecord): void {
+    const { stream, areDetailsUnclear } = this.#read;
+    const name = formatKey(key);
+    const count = areDetailsUnclear ? losses(stream, before, now) : 0;
+    if (count === 0) return;
+    const message =
+      `${name} has ${counted(count, stream === "orders" ? "line" : "asset")} less. A read of changes cannot tell ` +
+      "whether that is right: rows of details are missing or name no record";
+    this.#suspect(name, { code: "parts-unclear", message, customer });
+  }
+
   #suspect(name: string, suspect: Suspect): void {
     if (this.#ofPage.has(name)) return;
     this.#ofPage.add(name);
-    const isCounted = suspect.code !== "line-may-have-moved";
+    const isCounted = !isOfParts(suspect.code);
     if (isCounted) this.#alike += 1;
     // Above the limit the whole read is doubted or accepted, so the others need no names.
     if (!isCounted || this.#alike <= this.#limit) this.#suspects.set(name, suspect);
@@ -183,7 +209,9 @@ export class ReadJudge {
       if (identity === undefined || twin === undefined) continue;
       const other = formatKey(twin.known.key);
       if (twin.now === undefined && !this.#read.isWhole) {
-        if (isNew) this.#namesakes += 1;
+        if (!isNew) continue;
+        const message = `${name} has the values of ${other}. A read of changes does not show whether ${other} still exists`;
+        this.#suspect(name, { code: "twin-unclear", message, customer: twin.known.customer });
         continue;
       }
       const isLacking = twin.now === undefined;
@@ -230,9 +258,9 @@ export class ReadJudge {
   }
 
   #likeOthers(): Doubt | undefined {
-    const alike = [...this.#suspects.values()].filter(({ code }) => code !== "line-may-have-moved");
+    const alike = [...this.#suspects.values()].filter(({ code }) => !isOfParts(code));
     const exchanged = this.#gained.filter((lines) => lines.some((line) => this.#lost.has(line))).length;
-    const count = Math.max(this.#alike + this.#namesakes, exchanged);
+    const count = Math.max(this.#alike, exchanged);
     if (count < this.#limit) return undefined;
     const examples = alike.slice(0, 3).map(({ message }) => message);
     const how = examples.length === 0 ? "they exchanged their order lines" : examples.join("; ");
@@ -329,6 +357,17 @@ export function lineChanges(before: JsonObject, now: JsonObject): LineChanges {
     renumbered += 1;
   }
   return { lost, gained, renumbered };
+}
+
+/** How many lines of an order or assets of a person are missing. */
+function losses(stream: Stream, before: JsonObject, now: JsonObject): number {
+  if (stream === "orders") return lineChanges(before, now).lost.length;
+  const left = instancesOf(now["assets"]).map((asset) => canonicalJson(asset));
+  return instancesOf(before["assets"]).filter((asset) => {
+    const at = left.indexOf(canonicalJson(asset));
+    if (at !== -1) left.splice(at, 1);
+    return at === -1;
+  }).length;
 }
 
 export function changedFields(before: JsonObject, now: JsonObject): string[] {

@@ -146,8 +146,9 @@ export class Reading implements ReadParts {
         lastRead >= this.first || memory.seen.hasMet(rawHash) || memory.skipped?.hasMet(rawHash) === true,
       isOfAnother: (one: KnownRecord) => one.source !== source && ask(() => reads.isConfigured(one.source, stream)),
       missing: () => ask(() => records.absence.newlyMissing(this, memory, (keys) => staged.find(keys).size)),
-      unusableRow: (line: string) =>
-        staged.unusableRow(line) ?? ask(() => known.unusableRow(source, stream, line, this.first)),
+      /** A whole read resolves the rows that it does not meet; until then, each may be the line. */
+      unusableRow: (line: string, of: RecordKey, isWhole: boolean) =>
+        staged.unusableRow(line) ?? ask(() => known.unusableRow(this, line, of, isWhole ? this.first : 0)),
     };
   }
 
