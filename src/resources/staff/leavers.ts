@@ -20,17 +20,8 @@ import { consider } from "../../engine/plan/rejections.ts";
 import { isAccountOf } from "./profile.ts";
 import type { StaffLink } from "./state.ts";
 
-type Given = Pick<
-  PlanInput,
-  | "customer"
-  | "staff"
-  | "known"
-  | "observed"
-  | "privateValues"
-  | "quarantinedInScope"
-  | "sourceWithStrayRecord"
-  | "unclearMoves"
->;
+type Given = Parameters<typeof quarantineBlock>[0] &
+  Pick<PlanInput, "staff" | "known" | "observed" | "privateValues" | "unclearMoves">;
 
 interface Leavers {
   drafts: DraftOperation<"delete-staff">[];
