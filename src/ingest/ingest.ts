@@ -136,6 +136,7 @@ class StreamReading {
   readonly #staged: StagedRecords | undefined;
   #isTaken = false;
   #distrusted: Doubt | undefined;
+  #areDetailsUnclear = false;
 
   constructor(deps: IngestDependencies, of: ReadingOf, tally: StreamTally) {
     const { source, stream, read, mapping, asked, signal } = of;
@@ -160,7 +161,7 @@ class StreamReading {
         ...(since === undefined ? {} : { since }),
         ...(signal === undefined ? {} : { signal }),
         batchSize: 500,
-        distrust: (details) => this.#distrust(details),
+        distrust: (details, isUnclear) => this.#distrust(details, isUnclear),
       }),
     );
   }
@@ -184,7 +185,8 @@ class StreamReading {
     }
   }
 
-  #distrust(details: Readonly<Record<string, number>>): string | undefined {
+  #distrust(details: Readonly<Record<string, number>>, isUnclear: boolean): string | undefined {
+    this.#areDetailsUnclear = isUnclear;
     const doubts = this.#of.earlier.flatMap((row) => detailShrinkage(details, row, this.#deps.limits));
     this.#distrusted = unlessAccepted(doubts, this.#accepted);
     return this.#distrusted?.text;
@@ -280,8 +282,8 @@ class StreamReading {
     const { stream, read } = this.#of;
     const { limits } = this.#deps;
     const { rows } = this.rows;
-    const ledger = read.compared(staged);
-    const judged = { stream, staged, rows, isWhole: this.#isWholeAsked, isComplete, limits, ledger };
+    const kind = { isWhole: this.#isWholeAsked, isComplete, areDetailsUnclear: this.#areDetailsUnclear };
+    const judged = { stream, staged, rows, ...kind, limits, ledger: read.compared(staged) };
     const { doubts, suspects } = new ReadJudge(judged).judge();
     const doubt = unlessAccepted(doubts, this.#accepted);
     if (doubt !== undefined) {

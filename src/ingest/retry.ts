@@ -71,7 +71,8 @@ export class QuarantineRetries {
       const one = { floor: 1, share: 0 };
       const limits = { newIds: one, massChange: one };
       const ledger = this.#ledger.records.comparedAlone(source, stream);
-      const read = { stream, staged, rows: 1, isWhole: true, isComplete: false, limits, ledger };
+      const kind = { isWhole: true, isComplete: false, areDetailsUnclear: false };
+      const read = { stream, staged, rows: 1, ...kind, limits, ledger };
       return asJudged(row, new ReadJudge(read).judge().suspects);
     } finally {
       staged.close();

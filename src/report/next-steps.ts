@@ -216,6 +216,8 @@ const byCode: Record<string, string> = {
   "staff.ambiguous":
     "keep only one account with this account name on the platform, or correct the account name in the CRM",
   "staff.member-taken": keepOne,
+  "staff.move-stopped":
+    "correct the customer of the person in the CRM, or have its source read; the next run moves the person",
   "staff.not-read": itself,
   "staff.not-shown":
     "find out on the platform whether somebody deleted the account. If the person must have one, make it there as the " +
@@ -297,6 +299,8 @@ export const suspectCodes = [
   "line-may-have-moved",
   "lines-renumbered",
   "looks-like-another",
+  "parts-unclear",
+  "twin-unclear",
 ] as const;
 export type SuspectCode = (typeof suspectCodes)[number];
 
@@ -312,6 +316,8 @@ export function nextForQuarantine(row?: Pick<QuarantineFacts, "id" | "state" | "
     return "let only one source give the record, or set another namespace for each source";
   if (row.code === "duplicate-id")
     return "correct the source so that it contains each id once; the next complete read uses the record";
+  if (row.code === "parts-unclear" || row.code === "twin-unclear")
+    return "nothing: the next run reads the whole source and judges the record";
   if (row.code === "line-may-have-moved")
     return (
       `correct in the CRM the row that crm-sync quarantine show ${row.id} names. If the order is right as it is now, ` +

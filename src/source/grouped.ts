@@ -44,7 +44,7 @@ export async function* readGrouped(
     if (!outcome.complete) return { ...outcome, rows };
     const details = { ...outcome.details, [groupedRows]: taken, [groupedRecords]: area.count(parts.rows) };
     const ended = { complete: true, full: outcome.full, details };
-    const shrunk = options.distrust?.(details);
+    const shrunk = options.distrust?.(details, false);
     if (shrunk !== undefined) return { ...ended, rows, shrunk };
     for (const batch of batchesOf(rowsTwice(area, rowKey), batchSize)) {
       rows += batch.length;

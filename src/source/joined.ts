@@ -1,5 +1,5 @@
 import { isJsonObject } from "../base/canonical-json.ts";
-import type { Problem } from "../base/errors.ts";
+import { Problem } from "../base/errors.ts";
 import { batchesOf, parseStaged, keyReader, notAnObject, type RecordLimits } from "./json.ts";
 import {
   headerRows,
@@ -29,6 +29,8 @@ export interface JoinedPart {
   /** Requested per header row. Skipped if the headers were not read completely. */
   chained?: boolean;
   required?: boolean;
+  /** For a read of changes: counts all rows, also of unchanged header rows, and those that no header row has. */
+  whole?: () => Promise<{ rows: number; orphans: number } | Problem>;
 }
 
 export interface Joined {
@@ -61,8 +63,12 @@ export async function* readJoined(
       rows += staged.bad;
     }
     if (problem !== undefined) return { complete: false, full, rows, problem };
-    const shrunk = full ? options.distrust?.(counted) : undefined;
-    if (shrunk !== undefined) return { complete: true, full, rows, details: counted, shrunk };
+    const isNothing = !full && area.count(headerRows) === 0;
+    const whole = full ? { counts: counted, isUnclear: false } : await wholeDetails(isNothing ? {} : details, counted);
+    if (whole instanceof Problem) return { complete: false, full, rows, problem: whole };
+    const read = { complete: true, full, ...(full && { details: counted }) };
+    const shrunk = options.distrust?.(whole.counts, whole.isUnclear);
+    if (shrunk !== undefined) return { ...read, rows, shrunk };
 
     for (const batch of batchesOf(unjoinable(area, full ? names : []), batchSize)) {
       rows += batch.length;
@@ -74,10 +80,27 @@ export async function* readJoined(
       yield joined.map((row) => join(row, details, limits));
       options.signal?.throwIfAborted();
     }
-    return full ? { complete: true, full, rows, details: counted } : { complete: true, full, rows };
+    return { ...read, rows };
   } finally {
     area.close();
   }
+}
+
+/** Details that are requested per header row are unclear only if there are none at all. */
+async function wholeDetails(
+  details: Joined["details"],
+  counted: Readonly<Record<string, number>>,
+): Promise<{ counts: Record<string, number>; isUnclear: boolean } | Problem> {
+  const counts: Record<string, number> = {};
+  let isUnclear = false;
+  for (const [name, { chained, whole }] of Object.entries(details)) {
+    const rows = counted[name] ?? 0;
+    const found = chained === true ? { orphans: rows === 0 ? 1 : 0 } : ((await whole?.()) ?? { rows, orphans: 1 });
+    if (found instanceof Problem) return found;
+    if ("rows" in found) counts[name] = found.rows;
+    if (found.orphans > 0) isUnclear = true;
+  }
+  return { counts, isUnclear };
 }
 
 async function* stage(

@@ -55,8 +55,11 @@ export interface ReadOptions {
   resume?: string;
   /** Called before the first batch by a reader that cannot resume and starts from the beginning. */
   beginsAnew?: () => void;
-  /** Why so few rows are not believed. Asked before the first joined record: lost rows look like changes. */
-  distrust?: (details: Readonly<Record<string, number>>) => string | undefined;
+  /**
+   * Why so few rows are not believed. Asked before the first joined record: lost rows look like changes. `isUnclear`:
+   * in a read of changes, rows of details that no header row has may belong to its records.
+   */
+  distrust?: (details: Readonly<Record<string, number>>, isUnclear: boolean) => string | undefined;
 }
 
 export interface SourceReader {

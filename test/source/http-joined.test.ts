@@ -74,7 +74,11 @@ describe("two endpoints joined by key", () => {
     const changed = { ...orders[1], at: "2026-11-01T00:00:00Z" };
     const { origin, asked } = await serviceOf({ "/orders": [changed], "/lines": lines });
     const since = { parameter: "since", changedAt: "at" };
-    const { raws, bads, outcome } = await read(origin, { ...stream, since }, { since: "2026-10-01T00:00:00Z" });
+    const judged: unknown[] = [];
+    const distrust = (...given: unknown[]): undefined => void judged.push(given);
+    const options = { since: "2026-10-01T00:00:00Z", distrust };
+    const { raws, bads, outcome } = await read(origin, { ...stream, since }, options);
+    expect(judged, "nobody knows which rows are of no record").toEqual([[{ lines: 3 }, true]]);
     expect(raws.map(({ key }) => key)).toEqual(["1"]);
     expect(bads).toEqual([]);
     expect(outcome).toMatchObject({ complete: true, full: false });
@@ -88,6 +92,19 @@ describe("two endpoints joined by key", () => {
 
 describe("details that are asked for record by record", () => {
   const stream = { url: "orders", key: "id", details: { lines: { url: "orders/{id}/lines", each: {} } } };
+
+  it.each([
+    ["some are there", [{ n: 1 }], false],
+    ["none is there", [], true],
+  ])("are unclear in a read of changes only if none is there: %s", async (_what, given, isUnclear) => {
+    const changed = ["1", "2"].map((id) => ({ id, customer: "A", at: "2026-11-01T00:00:00Z" }));
+    const { origin } = await serviceOf({ "/orders": changed, "/orders/1/lines": given, "/orders/2/lines": [] });
+    const judged: unknown[] = [];
+    const distrust = (...asked: unknown[]): undefined => void judged.push(asked);
+    const since = { parameter: "since", changedAt: "at" };
+    await read(origin, { ...stream, since }, { since: "2026-10-01T00:00:00Z", distrust });
+    expect(judged).toEqual([[{}, isUnclear]]);
+  });
 
   it("go into the record that they were asked for by, in the order of the records", async () => {
     const { origin, asked } = await serviceOf({

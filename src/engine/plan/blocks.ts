@@ -184,6 +184,14 @@ export const missingRecord: Block = {
   again: true,
 };
 
+/** A removal from a person who moved in the CRM, but whose new customer cannot have the person yet. */
+export function moveStays(person: string, why: string): Block {
+  const reason =
+    `the person ${person} moved to another customer in the CRM, but keeps the licences and the account here for now: ` +
+    why;
+  return { code: "staff.move-stopped", reason, again: true };
+}
+
 /** A reading of a person's manual work for a record. Nothing of it counts if anything differs. */
 export interface ReadBack {
   changes: StateChange[];

@@ -78,7 +78,7 @@ function flipsText({ records, stage, policy }: Operation, told: ReadonlyMap<stri
   return undefined;
 }
 
-const making: ReadonlySet<Operation["endpoint"]> = new Set(["E1", "E2", "E5", "M1"]);
+const making: ReadonlySet<Operation["endpoint"]> = new Set(["E1", "E2", "E5", "M1", "M10"]);
 
 /** Creates something that no call can undo. A rebuilt ledger holds such operations. */
 export function makes({ endpoint, takesAway }: Pick<Operation, "endpoint" | "takesAway">): boolean {

@@ -197,6 +197,8 @@ export interface CustomerInput {
   quarantinedInScope: number;
   /** A source of people with a row whose customer is unknown. It blocks removals for all its people. */
   sourceWithStrayRecord: { source: string; row: string } | undefined;
+  /** By key: people known here who moved in the CRM, and why nothing is removed from them yet. */
+  unclearMoves?: ReadonlyMap<string, string> | undefined;
   /** Each holds until its record or the settings change. */
   rejections: readonly Rejection[];
 }

@@ -192,7 +192,7 @@ const askedBeforeTexts = {
 
 const forgotten =
   "the ledger was built anew, and what people decided before is not known: whether they unlinked the customer, " +
-  "rejected this, undid it, or ordered it for a customer that is no longer in the CRM";
+  "rejected this, undid it, had it returned, or ordered it for a customer that is no longer in the CRM";
 
 interface Over {
   thing: RemovedThing;

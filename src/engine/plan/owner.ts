@@ -71,8 +71,8 @@ const unusable: ReadonlySet<string> = new Set(
     line-may-have-moved lines-renumbered looks-like-another missing name-taken no-asset no-details no-key
     no-product-uri no-trial-end no-value no-zone not-a-boolean not-a-date not-a-list not-a-number not-a-whole-number
     not-an-amount not-an-instant not-an-object not-exact not-json orphan-detail orphan-instance
-    package-number-disagrees package-too-deep terms-disagree too-deep too-large too-long too-many too-many-numbers
-    too-wide unknown-word unlisted-word wrong-parent wrong-type
+    package-number-disagrees package-too-deep parts-unclear terms-disagree too-deep too-large too-long too-many too-many-numbers
+    too-wide twin-unclear unknown-word unlisted-word wrong-parent wrong-type
   `),
 );
 

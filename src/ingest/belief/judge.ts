@@ -1,9 +1,8 @@
-import { type JsonObject, type Json, canonicalJson, isJsonObject } from "../../base/canonical-json.ts";
+import { type JsonObject } from "../../base/canonical-json.ts";
 import { formatKey } from "../../crm/keys.ts";
 import type { Stream } from "../../crm/model.ts";
 import {
   type KnownRecord,
-  isWithheld,
   keyOfRow,
   type IngestedRecord,
   type MappedRow,
@@ -14,7 +13,7 @@ import {
 import type { Reading } from "../../ledger/records/reading.ts";
 import { counted } from "../../report/text.ts";
 import { limitOf, type Doubt } from "./guards.ts";
-import { comparedName } from "../../crm/name-keys.ts";
+import { identityOf, namesAnother, linesOf, lineChanges, losses, changedFields } from "./identity.ts";
 
 export interface ReadLimit {
   floor: number;
@@ -34,6 +33,8 @@ export interface JudgedRead {
   /** `isWhole`: everything was requested. `isComplete`: the read reached its end. */
   isWhole: boolean;
   isComplete: boolean;
+  /** Of a read of changes: its details are not the whole truth about its records. */
+  areDetailsUnclear: boolean;
   limits: { newIds: ReadLimit; massChange: ReadLimit };
   ledger: ReturnType<Reading["compared"]>;
 }
@@ -65,10 +66,17 @@ function staysItself(stream: Stream, before: KnownRecord, now: IngestedRecord): 
   return identityOf(stream, now.record) === identityOf(stream, before.record) || keepsLines(now, before);
 }
 
+/** No number of accepted ids covers these. */
+export function isOfParts(code: Suspect["code"]): boolean {
+  return code === "line-may-have-moved" || code === "parts-unclear";
+}
+
 export function isSuspect(row: MappedRow, waiting: ReadonlyMap<string, Suspect>): boolean {
   const key = keyOfRow(row);
   return key !== undefined && waiting.has(formatKey(key));
 }
+
+const partsOrRow = "every line or asset that it had, or the wrong row corrected";
 
 export function asJudged(row: MappedRow, waiting: ReadonlyMap<string, Suspect>): MappedRow {
   if (!("record" in row)) return row;
@@ -76,11 +84,10 @@ export function asJudged(row: MappedRow, waiting: ReadonlyMap<string, Suspect>):
   const suspect = waiting.get(formatKey(key));
   if (suspect === undefined) return row;
   const { code, message, customer, twin } = suspect;
-  const said =
-    code === "line-may-have-moved"
-      ? { field: "instances", code, message, expected: "every line that it had, or that row corrected" }
-      : { field: "id", code, message, expected: "an id of its own" };
-  return { rejection: { rawHash, place, key, customer, raw, twin, ...said } };
+  const said = isOfParts(code)
+    ? { field: "instances" in row.record.record ? "instances" : "assets", expected: partsOrRow }
+    : { field: "id", expected: "an id of its own" };
+  return { rejection: { rawHash, place, key, customer, raw, twin, code, message, ...said } };
 }
 
 /**
@@ -101,8 +108,6 @@ export class ReadJudge {
   readonly #ofPage = new Set<string>();
   /** Suspects of earlier reads in this page, which nobody accepted. */
   #open = new Map<string, OpenSuspect>();
-  /** New records with the name of a record that an incremental read does not include. */
-  #namesakes = 0;
 
   constructor(read: JudgedRead) {
     this.#read = read;
@@ -134,7 +139,10 @@ export class ReadJudge {
       if (key !== undefined && isNew && !this.#open.has(name)) this.#new += 1;
       if (before !== undefined && !isNew && ledger.isLeft(before)) this.#moved += 1;
       if (!("record" in row)) continue;
-      if (before !== undefined) this.#compare(row.record, before);
+      if (before !== undefined) {
+        this.#compare(row.record, before);
+        this.#compareParts(row.record, before);
+      }
       const identity = identityOf(stream, row.record.record);
       if (before === undefined || (identity !== identityOf(stream, before.record) && !keepsLines(row.record, before)))
         moved.push(row.record);
@@ -143,7 +151,7 @@ export class ReadJudge {
   }
 
   #compare({ key, record: now }: IngestedRecord, { record: before, customer, state }: KnownRecord): void {
-    const { stream, ledger } = this.#read;
+    const { stream, ledger, isWhole } = this.#read;
     const name = formatKey(key);
     const open = this.#open.get(name);
     const isCounted = state !== "absent" && open === undefined;
@@ -159,7 +167,7 @@ export class ReadJudge {
     if (gained.length > 0) this.#gained.push(gained);
     if (open?.code === "lines-renumbered" && lost.length > 0 && gained.length > 0) this.#suspect(name, open);
     for (const line of lost) {
-      const row = ledger.unusableRow(line);
+      const row = ledger.unusableRow(line, key, isWhole);
       if (row === undefined) continue;
       const message = `${name} no longer has the line ${line}; the row at ${row}, which cannot be used, may be that line`;
       this.#suspect(name, { code: "line-may-have-moved", message, customer });
@@ -172,10 +180,21 @@ export class ReadJudge {
     this.#suspect(name, { code: "lines-renumbered", message, customer });
   }
 
+  #compareParts({ key, record: now }: IngestedRecord, { record: before, customer }: KnownRecord): void {
+    const { stream, areDetailsUnclear } = this.#read;
+    const name = formatKey(key);
+    const count = areDetailsUnclear ? losses(stream, before, now) : 0;
+    if (count === 0) return;
+    const message =
+      `${name} has ${counted(count, stream === "orders" ? "line" : "asset")} less. A read of changes cannot tell ` +
+      "whether that is right: rows of details are missing or name no record";
+    this.#suspect(name, { code: "parts-unclear", message, customer });
+  }
+
   #suspect(name: string, { code, message, customer, twin }: Suspect): void {
     if (this.#ofPage.has(name)) return;
     this.#ofPage.add(name);
-    const isCounted = code !== "line-may-have-moved" && !this.#open.has(name);
+    const isCounted = !isOfParts(code) && !this.#open.has(name);
     const suspect = { code, message, customer, twin, isCounted };
     if (isCounted) this.#alike += 1;
     // Above the limit the whole read is doubted or accepted, so the others need no names.
@@ -197,7 +216,11 @@ export class ReadJudge {
       if (twin === undefined || (twin.now === undefined && !isWhole)) {
         const open = this.#stillAlike(name, (one) => isNew && hasSameAccount(record, one));
         if (open !== undefined) this.#suspect(name, open);
-        else if (twin !== undefined && isNew) this.#namesakes += 1;
+        else if (twin !== undefined && isNew) {
+          const other = formatKey(twin.known.key);
+          const message = `${name} has the values of ${other}. A read of changes does not show whether ${other} still exists`;
+          this.#suspect(name, { code: "twin-unclear", message, customer: twin.known.customer });
+        }
         continue;
       }
       const other = formatKey(twin.known.key);
@@ -271,7 +294,7 @@ export class ReadJudge {
   #likeOthers(): Doubt | undefined {
     const alike = [...this.#suspects.values()].filter(({ isCounted }) => isCounted);
     const exchanged = this.#gained.filter((lines) => lines.some((line) => this.#lost.has(line))).length;
-    const count = Math.max(this.#alike + this.#namesakes, exchanged);
+    const count = Math.max(this.#alike, exchanged);
     if (count < this.#limit) return undefined;
     const examples = alike.slice(0, 3).map(({ message }) => message);
     const how = examples.length === 0 ? "they exchanged their order lines" : examples.join("; ");
@@ -292,99 +315,4 @@ export class ReadJudge {
       .map(([field, count]) => `the field ${field} changed in ${count} of ${total} records`);
     return { guard: "changes", count: most[1], text: `${named.join(", ")} at once` };
   }
-}
-
-/** Accounts are left out: many are made from the id. */
-const otherParts: Record<"customers" | "staff", readonly string[]> = {
-  customers: ["address", "adminName", "adminAccount", "adminEmail", "adminMobile"],
-  staff: ["mobile"],
-};
-
-function textOf(record: JsonObject, field: string): string | undefined {
-  const value = record[field];
-  return typeof value === "string" ? value : undefined;
-}
-
-/** Customer: name in any spelling. Person: name and mobile, or name and customer. Order: everything except ids. */
-export function identityOf(stream: Stream, record: JsonObject): string | undefined {
-  if (stream === "orders") return contentOf(record);
-  const written = textOf(record, "name");
-  const name = written === undefined ? null : comparedName(written);
-  if (name === null) return undefined;
-  if (stream === "customers") return name;
-  const mobile = textOf(record, "mobile");
-  return canonicalJson(mobile === undefined ? [name, record["customerId"] ?? null] : [name, mobile]);
-}
-
-/** Whether all identifying fields changed at once. A name alone proves nothing, unless the question is already open. */
-export function namesAnother(stream: Stream, before: JsonObject, now: JsonObject, isOpen = false): boolean {
-  if (stream === "orders") return false;
-  const changed = (field: string): boolean | undefined => {
-    const [was, is] = [textOf(before, field), textOf(now, field)];
-    return was === undefined || is === undefined ? undefined : was !== is;
-  };
-  const others = otherParts[stream].map(changed).filter((one) => one !== undefined);
-  return changed("name") === true && (isOpen || others.length > 0) && others.every(Boolean);
-}
-
-function contentOf(record: JsonObject): string {
-  const { id: _id, namespace: _namespace, channelOrderId: _number, instances, ...rest } = record;
-  const lines = instancesOf(instances).map((line) => contentOfLine(line));
-  return canonicalJson({ ...rest, instances: lines.toSorted() });
-}
-
-function contentOfLine(line: JsonObject): string {
-  const { id: _id, parentId: _parent, passwords: _passwords, ...rest } = line;
-  return canonicalJson(rest);
-}
-
-export function instancesOf(value: Json | undefined): JsonObject[] {
-  return Array.isArray(value) ? value.filter((one) => isJsonObject(one)) : [];
-}
-
-export function linesOf(record: JsonObject): Map<string, JsonObject> {
-  return new Map(
-    instancesOf(record["instances"]).flatMap((line) => (typeof line["id"] === "string" ? [[line["id"], line]] : [])),
-  );
-}
-
-export interface LineChanges {
-  lost: string[];
-  gained: string[];
-  /** Lines with a new id and the contents of a lost line. */
-  renumbered: number;
-}
-
-export function lineChanges(before: JsonObject, now: JsonObject): LineChanges {
-  const [was, is] = [linesOf(before), linesOf(now)];
-  const lost = [...was.keys()].filter((id) => !is.has(id));
-  const gained = [...is.keys()].filter((id) => !was.has(id));
-  const contents = lost.map((id) => contentOfLine(was.get(id) ?? {}));
-  let renumbered = 0;
-  for (const id of gained) {
-    const at = contents.indexOf(contentOfLine(is.get(id) ?? {}));
-    if (at === -1) continue;
-    contents.splice(at, 1);
-    renumbered += 1;
-  }
-  return { lost, gained, renumbered };
-}
-
-export function changedFields(before: JsonObject, now: JsonObject): string[] {
-  const fields = new Set<string>();
-  for (const field of new Set([...Object.keys(before), ...Object.keys(now)]))
-    if (field !== "instances" && differs(before[field], now[field])) fields.add(field);
-  const [was, is] = [linesOf(before), linesOf(now)];
-  if (was.size !== is.size || [...was.keys()].some((id) => !is.has(id))) fields.add("instances");
-  for (const [id, line] of is) {
-    const earlier = was.get(id) ?? line;
-    for (const field of new Set([...Object.keys(earlier), ...Object.keys(line)]))
-      if (differs(earlier[field], line[field])) fields.add(`instances.${field}`);
-  }
-  return [...fields];
-}
-
-function differs(before: Json | undefined, now: Json | undefined): boolean {
-  if (isWithheld(before) || isWithheld(now)) return false;
-  return canonicalJson(before ?? null) !== canonicalJson(now ?? null);
 }

@@ -171,8 +171,9 @@ export class Reading implements ReadParts {
       left: () => ask(() => records.absence.left(source, stream)),
       newBefore: () => ask(() => records.newSinceComplete(source, stream)),
       missing: () => ask(() => records.absence.missing(this, memory, (keys) => staged.find(keys).size)),
-      unusableRow: (line: string) =>
-        staged.unusableRow(line) ?? ask(() => known.unusableRow(source, stream, line, this.first)),
+      /** A whole read resolves the rows that it does not meet; until then, each may be the line. */
+      unusableRow: (line: string, of: RecordKey, isWhole: boolean) =>
+        staged.unusableRow(line) ?? ask(() => known.unusableRow(this, line, of, isWhole ? this.first : 0)),
     };
   }
 

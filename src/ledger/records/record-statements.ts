@@ -39,7 +39,7 @@ export const recordTexts = {
   // The form does not decide these rows, so each read judges them again.
   quarantineWaits: sql<[string, string, string], Row<"quarantine", "raw_hash">>`
     select raw_hash from quarantine where source = +? and stream = +? and state = 'open' and state <> 'resolved'
-      and code not in ('duplicate-id', 'line-may-have-moved', 'stored-form') and twin_id is null and raw_hash in (select value from json_each(?))`,
+      and code not in ('duplicate-id', 'line-may-have-moved', 'parts-unclear', 'stored-form', 'twin-unclear') and twin_id is null and raw_hash in (select value from json_each(?))`,
   markQuarantineSeen: sql<[number, string, string, string, string], Row<"quarantine", "raw_hash">>`
     update quarantine set last_read = ?, last_seen = ?, of_stored_form = 0
       where source = +? and stream = +? and state = 'open' and state <> 'resolved'

@@ -196,9 +196,13 @@ export class KnownRecords {
         cross join record r indexed by record_by_customer on r.customer_namespace = key.value ->> 'namespace'
           and r.customer_id = key.value ->> 'id' and r.stream = ?
         ${joined} where r.state <> 'absent'`,
-      unusableRow: sql<[{ source: string; stream: Stream; text: string; since: number }], { place: string }>`
+      unusableRow: sql<
+        [RecordKey & { source: string; stream: Stream; text: string; since: number }],
+        { place: string }
+      >`
         select q.place from quarantine q left join private_value p on p.ref = q.raw_ref
           where q.source = +@source and q.stream = +@stream and q.state <> 'resolved' and q.last_read >= @since
+            and (q.namespace, q.record_id) is not (@namespace, @id)
             and (coalesce(p.body, '') = '' or ${mayName("p.body", "@text")}) limit 1`,
       named: sql<[string, string], KnownRow>`with found (stream, key, version) as (
           select substr(n.ref, 1, instr(n.ref, '/') - 1), substr(n.ref, instr(n.ref, '/') + 1), n.version
@@ -233,9 +237,15 @@ export class KnownRecords {
     return this.#statements.ofCustomers.all(JSON.stringify(customers), "orders").map(known);
   }
 
-  /** The place of a quarantined row since the read `since` that may contain this text, or whose form is gone. */
-  unusableRow(source: string, stream: Stream, text: string, since: number): string | undefined {
-    return this.#statements.unusableRow.get({ source, stream, text, since })?.place;
+  /** The place of another record's quarantined row since a read that may contain this text, or whose form is gone. */
+  unusableRow(
+    read: { source: string; stream: Stream },
+    text: string,
+    of: RecordKey,
+    since: number,
+  ): string | undefined {
+    const { source, stream } = read;
+    return this.#statements.unusableRow.get({ source, stream, text, since, namespace: of.namespace, id: of.id })?.place;
   }
 
   /** Customers or staff with these names, ignoring case and spaces. */

@@ -237,8 +237,8 @@ const texts = {
     and state = 'open' and not ${isSuspectRow}`,
   // Rows of stored forms need no read: they are mapped again from the ledger.
   awaitsWholeRead: sql<[string, string], Row<"quarantine", "id">>`
-    select id from quarantine where source = +? and stream = +? and state <> 'resolved' and state = 'retry'
-      and of_stored_form = 0 limit 1`,
+    select id from quarantine where source = +? and stream = +? and state <> 'resolved'
+      and (state = 'retry' and of_stored_form = 0 or code in ('parts-unclear', 'twin-unclear')) limit 1`,
   planned: sql`update record set outcome_run = ?, outcome = 'planned', pending = 0, deferred_code = null,
       deferred_reason = null, deferred_since = null
     where stream = +? and namespace = +? and id = +?`,

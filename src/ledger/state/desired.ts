@@ -1,4 +1,5 @@
 import type { JsonObject } from "../../base/canonical-json.ts";
+import { formatKey } from "../../crm/keys.ts";
 import type { RecordKey, Stream } from "../../crm/model.ts";
 import type { Desired, DesiredOrder, DesiredStaff } from "../../engine/model/desired.ts";
 import type { PrivateMarker } from "../../engine/model/references.ts";
@@ -49,6 +50,13 @@ export class DesiredRows {
   /** Why a customer has no enterprise; undefined if it has one, or has no record. */
   noEnterprise({ namespace, id }: RecordKey): string | undefined {
     return this.#statements.noEnterprise.get({ namespace, id })?.code;
+  }
+
+  /** Why nothing may be removed from a person who moved: the new customer is unknown or unusable. */
+  unclearMove({ namespace, id }: RecordKey): string | undefined {
+    const row = this.#statements.unclearMove.get(namespace, id);
+    if (row === undefined || row.state === "quarantined") return row && "its record is in quarantine";
+    return `the CRM has no usable record of ${formatKey({ namespace: row.customer_namespace, id: row.customer_id })}`;
   }
 
   /** The customer that an order was placed for, or else its customer in the CRM. */
@@ -140,6 +148,11 @@ const texts = {
       and not exists (select 1 from link l where l.namespace = r.namespace and l.customer_id = r.id
         and l.to_at is null)
     limit 1`,
+  unclearMove: sql<[string, string], Row<"record", "state" | "customer_namespace" | "customer_id">>`
+    select state, customer_namespace, customer_id from record r
+      where stream = 'staff' and namespace = +? and id = +? and state <> 'absent' and (state = 'quarantined'
+        or not exists (select 1 from record c where c.stream = 'customers' and c.namespace = r.customer_namespace
+          and c.id = r.customer_id and c.state = 'current'))`,
   orderVersion: sql<[string, string, number], Row<"record_version", "body">>`
     select body from record_version where stream = 'orders' and namespace = +? and id = +?
       and version = +?`,

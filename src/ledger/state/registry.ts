@@ -1,3 +1,4 @@
+import { formatKey } from "../../crm/keys.ts";
 import type { RecordKey, Stream } from "../../crm/model.ts";
 import {
   withTree,
@@ -152,6 +153,7 @@ export class KnownTables {
       staff,
       known,
       privateValues,
+      unclearMoves: this.#unclearMoves(staff, known),
       ...(held.rebuilt === 1 ? { rebuilt: true as const } : {}),
       ...(held.unread === 1 ? { unread: true as const } : {}),
       ...(held.quarantined === 1 ? this.#rows.desired.quarantine(customer) : nothingInQuarantine),
@@ -159,6 +161,18 @@ export class KnownTables {
     return this.#rows.all.reduce(
       (before, { rows, isHeld }) => (isHeld(held) ? { ...before, ...rows.gather?.(given) } : before),
       own,
+    );
+  }
+
+  #unclearMoves(staff: readonly Desired<DesiredStaff>[], known: Known): ReadonlyMap<string, string> {
+    const people = [...known.staffLinks.values(), ...known.assignments.map((held) => ({ key: held.staff }))];
+    const left = new Map(people.map(({ key }) => [formatKey(key), key]));
+    for (const { key } of staff) left.delete(formatKey(key));
+    return new Map(
+      [...left].flatMap(([name, key]) => {
+        const why = this.#rows.desired.unclearMove(key);
+        return why === undefined ? [] : [[name, why] as const];
+      }),
     );
   }
 

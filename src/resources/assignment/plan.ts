@@ -9,6 +9,7 @@ import {
   quarantineBlock,
   holdersNotRead,
   holdersOf,
+  moveStays,
   saysLent,
   type Holders,
 } from "../../engine/plan/blocks.ts";
@@ -65,8 +66,10 @@ function planRevokes(
     if (allocation.staying.has(assetNumber)) continue;
     if ((allocation.assets.get(key) ?? []).some((claim) => claim.number === assetNumber)) continue;
     const sight = sightOf(held, holders, given.observed);
-    if (typeof sight === "object") made.blocks.push([key, sight]);
-    else if (sight === "gone") made.changes.push({ type: "asset-revoked", assetNumber, operationId: null });
+    const unclear = given.unclearMoves?.get(key);
+    if (sight === "gone") made.changes.push({ type: "asset-revoked", assetNumber, operationId: null });
+    else if (unclear !== undefined) made.blocks.push([key, moveStays(key, unclear)]);
+    else if (typeof sight === "object") made.blocks.push([key, sight]);
     else {
       // By member, because the person may have another account now.
       const who = JSON.stringify([key, held.memberGlobalId]);

@@ -9,15 +9,19 @@ import { freedBy } from "../../engine/model/registry.ts";
 import type { Need } from "../../engine/model/resource.ts";
 import type { StateChange } from "../../engine/model/state.ts";
 import type { ObservedMember } from "../../platform/snapshot.ts";
-import { type Block, type BlockedRecord, quarantineBlock, holdersNotRead } from "../../engine/plan/blocks.ts";
+import {
+  type Block,
+  type BlockedRecord,
+  moveStays,
+  quarantineBlock,
+  holdersNotRead,
+} from "../../engine/plan/blocks.ts";
 import { consider } from "../../engine/plan/rejections.ts";
 import { isAccountOf } from "./profile.ts";
 import type { StaffLink } from "./state.ts";
 
-type Given = Pick<
-  PlanInput,
-  "customer" | "staff" | "known" | "observed" | "privateValues" | "quarantinedInScope" | "sourceWithStrayRecord"
->;
+type Given = Parameters<typeof quarantineBlock>[0] &
+  Pick<PlanInput, "staff" | "known" | "observed" | "privateValues" | "unclearMoves">;
 
 interface Leavers {
   drafts: DraftOperation<"delete-staff">[];
@@ -71,8 +75,13 @@ function planLeaver(
     return ours.length > 0
       ? {}
       : { changes: [{ type: "staff-unlinked", staff: link.key, customer: given.customer, operationId: null }] };
+  const unclear = given.unclearMoves?.get(key);
   const stopped =
-    removalsBlocked ?? quarantineBlock(given) ?? unread?.seats ?? whyKept(given, { link, member, freed }, settings);
+    (unclear === undefined ? undefined : moveStays(key, unclear)) ??
+    removalsBlocked ??
+    quarantineBlock(given) ??
+    unread?.seats ??
+    whyKept(given, { link, member, freed }, settings);
   if (stopped !== undefined) return { blocks: [[key, stopped]] };
   const needs = first.map(({ stage, subject }) => ({ stage, subject }));
   return { drafts: [{ ...deletion(given, link, member, why), needs }] };

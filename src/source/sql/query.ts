@@ -42,6 +42,18 @@ export function detailsOfChanged(
   );
 }
 
+/** Counts all rows of details, and those whose header row exists. */
+export function countOfDetails(
+  details: { query: Query; column: string },
+  headers: { query: Query; column: string },
+): string {
+  const key = `q.${quoted(headers.column)}`;
+  return (
+    `select count(*) as rows_read, count(${key}) as rows_met from (\n${details.query.text}\n) d left join ` +
+    `(\n${headers.query.text}\n) q on ${key} = d.${quoted(details.column)}`
+  );
+}
+
 export interface StreamSettings extends ReadSettings {
   query: string;
   key?: string | undefined;

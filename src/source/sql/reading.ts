@@ -5,6 +5,7 @@ import { type FileItem, type ReadOptions, type ReadOutcome, type SourceItem, typ
 import { isClean } from "../without-secrets.ts";
 import type { Query } from "./failures.ts";
 import {
+  countOfDetails,
   detailsOfChanged,
   statementOf,
   type ChangedFrom,
@@ -126,6 +127,16 @@ function joined(
     from === undefined
       ? statementOf(query, {}, snapshot)
       : detailsOfChanged({ query, column: key?.name ?? "" }, { ...headers, from }, snapshot);
+  const whole = async ({ query, key }: Part): ReturnType<NonNullable<JoinedPart["whole"]>> => {
+    try {
+      const counting = snapshot.rows(countOfDetails({ query, column: key?.name ?? "" }, headers), 1);
+      const [[rows, met] = []] = (await Array.fromAsync(counting)).flat();
+      return { rows: Number(rows), orphans: Number(rows) - Number(met) };
+    } catch (thrown) {
+      options.signal?.throwIfAborted();
+      return asking.failed(thrown, query);
+    }
+  };
   const statement = statementOf(header.query, { from, order: orderOf(header) }, snapshot);
   return readJoined(
     {
@@ -133,7 +144,7 @@ function joined(
       details: Object.fromEntries(
         Object.entries(details).map(([name, part]) => [
           name,
-          partOf(part, settings.details?.[name]?.key, detailStatement(part)),
+          { ...partOf(part, settings.details?.[name]?.key, detailStatement(part)), whole: () => whole(part) },
         ]),
       ),
       limits: settings.limits,

@@ -42,12 +42,13 @@ class SqliteSnapshot implements Snapshot {
   }
 
   /**
-   * Columns may hold any type, and times are texts in one of two forms. Other forms, such as with an offset, do not
-   * sort with these.
+   * Columns may hold any type, and times are texts in one of two forms, with seconds or without. Other forms, such as
+   * with an offset, do not sort with these.
    */
   atLeast(column: string, time: string): string {
+    const text = `replace(replace(${column}, 'T', ' '), 'Z', '')`;
     return (
-      `(replace(replace(${column}, 'T', ' '), 'Z', '') >= '${time}' or typeof(${column}) <> 'text' ` +
+      `(${text} >= substr('${time}', 1, length(${text})) or typeof(${column}) <> 'text' ` +
       `or substr(${column}, 11) glob '*[+-]*' or ${column} not glob '[0-9][0-9][0-9][0-9]-[0-9][0-9]-[0-9][0-9][ T]*')`
     );
   }

@@ -60,6 +60,15 @@ describe("customers of a database", () => {
     expect(reads[0]).toMatchObject({ stream: "customers", whole: false, rows: 1, cursor: "2026-11-21T08:00:00Z" });
   });
 
+  it("are asked for also by changes of the same minute where times have no seconds", async () => {
+    const { w, change } = await synchronised({ type: "text", at: "'2026-11-20 08:00Z'" });
+    change("update customer set branch = 'Moved' where id = 'C2'");
+    const ended = await w.does("run", "everything");
+    expect([ended.exitCode, ended.calls]).toEqual([0, { E4: 1 }]);
+    const { reads } = await w.ask("run", "show", "last");
+    expect(reads[0]).toMatchObject({ stream: "customers", whole: false });
+  });
+
   it("stay as they are while their database is away", { tags: "long" }, async () => {
     const { w } = await synchronised();
     w.environment["CRM_SYNC__sources__crm__connection__file"] = "away.db";

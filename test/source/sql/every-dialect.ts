@@ -158,9 +158,23 @@ export function everyDialect(what: string, newDatabase: () => Promise<TestDataba
         ["2", [{ bought: 2, product: "B" }]],
       ]);
       expect(whole.outcome).toMatchObject({ complete: true, full: true, details: { "#headers": 2, lines: 3 } });
-      const changed = await readAll(source, "orders", { since: whole.outcome.cursor ?? "" });
+      const asked: unknown[] = [];
+      const distrust = (...given: unknown[]): undefined => void asked.push(given);
+      const changed = await readAll(source, "orders", { since: whole.outcome.cursor ?? "", distrust });
       expect(changed.raws.map(({ key }) => key)).toEqual(["1"]);
       expect(changed).toMatchObject({ bads: [], outcome: { complete: true, full: false } });
+      // All rows of details are counted, also those of unchanged records and of none.
+      for (const key of ["9", "null"]) {
+        await database.run(`insert into line values (${key}, 'D')`);
+        await source.endReading();
+        await readAll(source, "orders", { since: whole.outcome.cursor ?? "", distrust });
+        await database.run("delete from line where product = 'D'");
+      }
+      expect(asked).toEqual([
+        [{ lines: 3 }, false],
+        [{ lines: 4 }, true],
+        [{ lines: 4 }, true],
+      ]);
     });
 
     it("names a query that cannot be run, with its line and key, before anything is read", async () => {
