@@ -154,6 +154,7 @@ export class KnownTables {
       privateValues,
       ...(held.rebuilt === 1 ? { rebuilt: true as const } : {}),
       ...(held.unread === 1 ? { unread: true as const } : {}),
+      ...(held.held === 1 ? { asked: true as const } : {}),
       ...(held.quarantined === 1 ? this.#rows.desired.quarantine(customer) : nothingInQuarantine),
     };
     return this.#rows.all.reduce(
