@@ -1,15 +1,14 @@
 import { formatKey } from "../../crm/keys.ts";
 import type { Block } from "../../engine/plan/blocks.ts";
-import { planInputOf, type PlanInput, type PlanOptions } from "../../engine/plan/input.ts";
-import type { OrderWithTree } from "../../engine/model/desired.ts";
+import { planInputOf, type PlanInput } from "../../engine/plan/input.ts";
 import { restsOfOrder } from "./assumptions.ts";
 import { blockedBy, type AwayOrder, type StandingUnit, type OrderPlan } from "./model.ts";
-import type { PurchasedAsset } from "./payload.ts";
+import type { OrderOptions, purchaseOf } from "./plan.ts";
 import { type EndingPolicy, endingsOf } from "./removal-parts.ts";
 import { policyOf, type PolicyName } from "../../engine/model/policy-settings.ts";
 import { moveStopped } from "../../engine/plan/owner.ts";
 import { consider, contradictedBlock } from "../../engine/plan/rejections.ts";
-import { countedParts, type Making } from "./purchase-parts.ts";
+import { countedParts } from "./purchase-parts.ts";
 
 interface Departure {
   key: string;
@@ -17,16 +16,13 @@ interface Departure {
   numbers: string[];
 }
 
-type Options = Pick<PlanOptions, "settings" | "policies"> & Partial<Pick<PlanOptions, "contradicted">>;
-type Purchasing = (
-  given: PlanInput,
-  order: OrderWithTree,
-  assets: readonly PurchasedAsset[],
-  settings: Options["settings"],
-) => Making;
-
 /** Removes the parts of an order that moved in the CRM. The new customer buys it after nothing is left here. */
-export function planDeparture(given: PlanInput, away: AwayOrder, options: Options, purchase: Purchasing): Departure {
+export function planDeparture(
+  given: PlanInput,
+  away: AwayOrder,
+  options: OrderOptions,
+  purchase: typeof purchaseOf,
+): Departure {
   const { customer, known } = given;
   const { order, owner, standing } = away;
   const key = formatKey(order.key);
@@ -59,8 +55,8 @@ export function planDeparture(given: PlanInput, away: AwayOrder, options: Option
 function faultOf(
   given: PlanInput,
   { order, owner, buyer, theirs, noEnterprise, taken, unclear }: AwayOrder,
-  { settings, policies, contradicted = new Map() }: Options,
-  purchase: Purchasing,
+  { settings, policies, contradicted = new Map() }: OrderOptions,
+  purchase: typeof purchaseOf,
 ): string | undefined {
   if (unclear !== undefined) return unclear;
   const [number] = taken;

@@ -107,7 +107,7 @@ function ordersByContents(
 
 export type OrdersGiven = PlanInput & Pick<RenewalsGiven, "taken">;
 
-type OrderOptions = Pick<PlanOptions, "settings" | "policies"> & Partial<Pick<PlanOptions, "contradicted">>;
+export type OrderOptions = Pick<PlanOptions, "settings" | "policies"> & Partial<Pick<PlanOptions, "contradicted">>;
 
 export interface OrderStage extends Pick<OrderPlan, "meant" | "changes" | "endings"> {
   blocks: BlockedRecord[];

@@ -95,3 +95,11 @@ it("an order that moved stays with its customer while its record is missing, als
   for (const _ of [1, 2]) await w.does("run", "everything");
   expect((await productsBy(w))["C2"]).toContainEqual(expect.stringMatching(/^P3 /u));
 });
+
+it("an order moves once E3 shows the customer of the new enterprise that it needs", async () => {
+  const w = await company();
+  w.tamper("delete from platform_customer where is_default = 1");
+  amend(w, "3", { customer: "C2" });
+  for (const _ of [1, 2]) await w.does("run", "everything");
+  expect((await productsBy(w))["C2"]).toContainEqual(expect.stringMatching(/^P3 /u));
+});
