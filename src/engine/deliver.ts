@@ -5,7 +5,7 @@ import { namesIn, toldWords } from "../base/told-words.ts";
 import { fillTemplate } from "../contract/template.ts";
 import { formatKey, parseKey } from "../crm/keys.ts";
 import { type RecordKey, licenseTypes } from "../crm/model.ts";
-import { contradictedBlock } from "./plan/rejections.ts";
+import { contradictedBlock, restsOf } from "./plan/rejections.ts";
 import { uniquenessCodes } from "../ledger/journal/uniqueness.ts";
 import {
   type PlannedAsset,
@@ -64,7 +64,7 @@ export async function deliver(
   options: DeliverOptions,
 ): Promise<Delivery> {
   const { existing, state = new CustomerState(deps, operation.customer) } = options;
-  const contradicted = contradictedBlock(operation, deps.ledger.assumptions.contradictions);
+  const contradicted = contradictedBlock(restsOf(operation), deps.ledger.assumptions.contradictions);
   if (contradicted !== undefined)
     return existing === undefined
       ? { kind: "blocked", ...contradicted }

@@ -1,6 +1,7 @@
 import type { Holdable } from "./plan/limits.ts";
 import type { StandingHold } from "../ledger/decisions/hold-rows.ts";
-import { decidedOn, type Decided } from "./plan/gated.ts";
+import type { Decided } from "./plan/gated.ts";
+import { decidedIn } from "./planning.ts";
 import { removesNoMore } from "./model/operation.ts";
 import type { CustomerPlan } from "./plan/plan.ts";
 import type { CustomerAttempt, CustomerAttemptResult } from "./attempt.ts";
@@ -10,10 +11,6 @@ interface AtTheGate {
   decided: Decided<StandingHold>;
   toJudge?: Extract<CustomerAttemptResult, { kind: "to-judge" }>;
 }
-
-export const nothingToJudge: AtTheGate = {
-  decided: { asked: new Map(), approved: new Map(), rejected: new Map(), outdated: new Map() },
-};
 
 export function isOfUndo({ expected }: Pick<CustomerAttempt, "expected">): boolean {
   return expected?.undo !== undefined;
@@ -25,15 +22,9 @@ function isReleased(released: Holdable | undefined, { removes }: Holdable): bool
 }
 
 /** The run judges new operations that may be held. An operation that changed since a person saw it is new. */
-export async function gate(
-  { deps, attempt, knows, progress }: CarryOut,
-  { operations, customer }: CustomerPlan,
-  holdables: readonly Holdable[],
-): Promise<AtTheGate> {
-  await knows.settled();
+export async function gate({ deps, attempt, knows, progress }: CarryOut, plan: CustomerPlan): Promise<AtTheGate> {
   const ofUndo = isOfUndo(attempt);
-  const { decisions, journal } = deps.ledger;
-  const decided = decidedOn(await decisions.standing({ customer, ofUndo }), holdables);
+  const { holdables, decided } = await decidedIn(deps, knows, plan, ofUndo);
   const { asked, approved, outdated } = decided;
   const isNew = (holdable: Holdable): boolean =>
     !isReleased(attempt.released?.get(holdable.hash), holdable) &&
@@ -42,13 +33,14 @@ export async function gate(
   const open = holdables.filter(isNew).map((holdable) => ({ ...holdable, askedBefore: outdated.get(holdable.hash) }));
   if (open.length === 0) return { decided };
   // A changed operation is stored anew: a person may still have the old id.
-  const planned = operations.filter(
+  const planned = plan.operations.filter(
     ({ hash }) => outdated.has(hash) || (!progress.announced.has(hash) && !progress.stored.has(hash)),
   );
   // No run plans an undo by itself. The plan id keeps the undo when the next run plans.
   const planId = ofUndo ? (attempt.expected?.plan ?? null) : null;
   const holds = new Map([...asked, ...approved]);
-  await journal.plan({ runId: attempt.runId, planId, operations: planned, holds });
+  await knows.settled();
+  await deps.ledger.journal.plan({ runId: attempt.runId, planId, operations: planned, holds });
   for (const operation of planned) deps.tally.planned(operation);
   return { decided, toJudge: { kind: "to-judge", holdables: open, ofUndo } };
 }

@@ -18,7 +18,7 @@ import {
   readsOf,
   selectPlatformCustomer,
 } from "./plan/input.ts";
-import type { Known } from "./model/state.ts";
+import { isSameKey, type Known } from "./model/state.ts";
 import type { Operation } from "./model/operation.ts";
 import { freedBy, typeOf } from "./model/registry.ts";
 import { deletesAccounts } from "./model/policy-settings.ts";
@@ -286,12 +286,13 @@ function metByChannel({ customers }: ShownEnterprise, { channelCode }: Assumptio
 }
 
 /** Too few to place the waiting orders or to block them (A12). */
-function customersLacking({ known, orders }: LoadedCustomer, settings: AssumptionSettings): boolean {
+function customersLacking({ customer, known, orders }: LoadedCustomer, settings: AssumptionSettings): boolean {
   const { link, platformCustomers } = known;
   if (link === undefined) return false;
-  const waiting = orders.filter(
-    (order) => order.pending && order.state === "current" && !known.placedOrders.has(formatKey(order.key)),
-  );
+  const waiting = orders.filter(({ key, pending, state }) => {
+    const placed = known.placedOrders.get(formatKey(key));
+    return pending && state === "current" && (placed === undefined || !isSameKey(placed.customer, customer));
+  });
   if (waiting.length === 0) return platformCustomers.length === 0;
   if (link.origin === "created" && platformCustomers.length < customersOfE2) return true;
   const types = new Set(

@@ -4,13 +4,14 @@ import type { Seeking } from "./model/resource.ts";
 import type { AssumptionId } from "../contract/assumptions.ts";
 import { type AssumptionMet, metByBlocks, metByReading } from "./model/assumptions-met.ts";
 import { toJson } from "../base/canonical-json.ts";
+import type { StandingHold } from "../ledger/decisions/hold-rows.ts";
 import { Problem } from "../base/errors.ts";
 import { formatKey } from "../crm/keys.ts";
 import type { RecordKey } from "../crm/model.ts";
 import type { StateChange } from "./model/state.ts";
 import type { Block } from "./plan/blocks.ts";
 import { type PlanOptions, type LoadedCustomer, planInputOf } from "./plan/input.ts";
-import { decidedOn, holdablesOf } from "./plan/gated.ts";
+import { decidedOn, holdablesOf, type Decided } from "./plan/gated.ts";
 import type { Holdable } from "./plan/limits.ts";
 import { planCustomer, type CustomerPlan } from "./plan/plan.ts";
 import type { Snapshot, Snapshots } from "../platform/snapshot.ts";
@@ -90,7 +91,7 @@ export class CustomerPlanning implements Planner {
   }
 
   async #plan(tried: ReadonlySet<string>, seekings: readonly Seeking[]): Promise<Planning> {
-    const { ledger, policies } = this.#deps;
+    const { ledger } = this.#deps;
     const knows = this.#knows;
     const awaited = await this.snapshot.read(knows);
     if (awaited !== undefined) return { kind: "awaits", ...awaited };
@@ -106,9 +107,8 @@ export class CustomerPlanning implements Planner {
     let plan = this.#planNow(tried);
     const told = this.#untold(plan);
     if (told.length > 0) await ledger.assumptions.stands(told);
-    const holdables = holdablesOf(policies, knows.held, plan.operations);
-    const rejected = holdables.length === 0 ? undefined : await rejectedOf(ledger, plan.customer, holdables, false);
-    if (rejected !== undefined) plan = this.#planNow(tried, rejected);
+    const { rejected } = (await decidedIn(this.#deps, knows, plan, false)).decided;
+    if (rejected.size > 0) plan = this.#planNow(tried, new Set(rejected.keys()));
     if (plan.changes.length === 0) return { kind: "planned", plan };
     await this.#requireFreeEnterprise(plan);
     await knows.record(plan.changes, learned(plan.customer, plan.changes));
@@ -162,15 +162,18 @@ export class CustomerPlanning implements Planner {
   }
 }
 
-/** Operations that a person rejected in exactly this form, by hash. Undefined: none. */
-async function rejectedOf(
-  { decisions }: Pick<PlanningDependencies["ledger"], "decisions">,
-  customer: RecordKey,
-  holdables: readonly Holdable[],
+/** What may be held in this plan, and what people decided on it. */
+export async function decidedIn(
+  { ledger, policies }: Pick<EngineDependencies, "ledger" | "policies">,
+  knows: CustomerState,
+  { customer, operations }: Pick<CustomerPlan, "customer" | "operations">,
   ofUndo: boolean,
-): Promise<ReadonlySet<string> | undefined> {
-  const { rejected } = decidedOn(await decisions.standing({ customer, ofUndo }), holdables);
-  return rejected.size === 0 ? undefined : new Set(rejected.keys());
+): Promise<{ holdables: Holdable[]; decided: Decided<StandingHold> }> {
+  const { held } = knows;
+  if (held.asked === true) await knows.settled();
+  const holds = held.asked === true ? await ledger.decisions.standing({ customer, ofUndo }) : [];
+  const holdables = holdablesOf(policies, held, operations, holds);
+  return { holdables, decided: decidedOn(holds, holdables) };
 }
 
 function taken(customer: RecordKey, enterpriseGlobalId: string, owner: RecordKey): Problem {
@@ -222,9 +225,9 @@ export class UndoPlanning implements Planner {
     const contradicted = ledger.assumptions.contradictions;
     const options = { settings, policies, canSeal: ledger.private.canSeal, removalsBlocked, contradicted };
     let made = planUndo(input, { run, rows, facts }, options);
-    const holdables = holdablesOf(policies, input, made.plan.operations);
-    const rejected = holdables.length === 0 ? undefined : await rejectedOf(ledger, made.plan.customer, holdables, true);
-    if (rejected !== undefined) made = planUndo(input, { run, rows, facts }, { ...options, rejected });
+    const { rejected } = (await decidedIn(this.#deps, this.#knows, made.plan, true)).decided;
+    if (rejected.size > 0)
+      made = planUndo(input, { run, rows, facts }, { ...options, rejected: new Set(rejected.keys()) });
     return { kind: "planned", ...made };
   }
 

@@ -20,7 +20,6 @@ import {
 } from "./carry-out.ts";
 import { pausedCode } from "../ledger/pause.ts";
 import { typeOf } from "./model/registry.ts";
-import { holdablesOf } from "./plan/gated.ts";
 import { withoutHeld } from "./plan/limits.ts";
 import { goingWithout, waitsForNeeds, quarantineBlock } from "./plan/blocks.ts";
 import { type Operation, firstStage } from "./model/operation.ts";
@@ -41,7 +40,7 @@ import {
   type StopReason,
   type Why,
 } from "./attempt.ts";
-import { gate, isOfUndo, nothingToJudge } from "./gate.ts";
+import { gate, isOfUndo } from "./gate.ts";
 import type { CustomersAwaited } from "./observe.ts";
 import { endUnwanted, lacksSeats } from "./ended-holds.ts";
 import { endRequested } from "./requested.ts";
@@ -192,8 +191,7 @@ class CustomerAttemptRun {
     const { plan, left } = chosenOf(whole, expected);
     const of = this.#of;
     const { observed } = of;
-    const holdables = holdablesOf(deps.policies, this.#knows.held, plan.operations);
-    const { decided, toJudge } = holdables.length === 0 ? nothingToJudge : await gate(of, plan, holdables);
+    const { decided, toJudge } = await gate(of, plan);
     this.#asked = decided.asked;
     of.approved = decided.approved;
     if (toJudge !== undefined) {

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { formatKey } from "../../src/crm/keys.ts";
 import { operation, noWeight, sumOf, weightText } from "../../src/engine/model/operation.ts";
 import { policyOf, policySettingsSchema } from "../../src/engine/model/policy-settings.ts";
-import { contradictedBlock, consider, StandingRejections } from "../../src/engine/plan/rejections.ts";
+import { contradictedBlock, consider, restsOf, StandingRejections } from "../../src/engine/plan/rejections.ts";
 import { standardPolicies, standardRules } from "../support/world/rules.ts";
 import {
   assignment,
@@ -115,8 +115,8 @@ it("an account is deleted although what M5 showed of another customer contradict
   });
   const of = (about: string) =>
     new Map([["A27", { evidence: "not whole", about: [about], since: "2026-01-01" }]] as const);
-  expect(contradictedBlock(made, of("crm/OTHER"))).toBeUndefined();
-  expect(contradictedBlock(made, of(formatKey(own)))).toMatchObject({ code: "assumption.contradicted" });
+  expect(contradictedBlock(restsOf(made), of("crm/OTHER"))).toBeUndefined();
+  expect(contradictedBlock(restsOf(made), of(formatKey(own)))).toMatchObject({ code: "assumption.contradicted" });
 });
 
 describe("what a revoke weighs", () => {

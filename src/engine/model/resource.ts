@@ -109,6 +109,7 @@ export interface Gathered {
   orders: readonly OrderWithTree[];
   staff: readonly Desired<DesiredStaff>[];
   known: Known;
+  knownOf(other: RecordKey): Known;
   /** Unencrypted, only in memory, by marker key. */
   privateValues: ReadonlyMap<string, string>;
   held: Held;

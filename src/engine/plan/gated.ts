@@ -47,9 +47,18 @@ const mostFlips = 5;
 
 type Judged = Pick<LoadedCustomer, "desiredCustomer" | "orders" | "staff" | "rebuilt">;
 
-/** The operations that a limit or a policy may hold. The run judges them first. */
-export function holdablesOf(policies: Policies, records: Judged, operations: readonly Operation[]): Holdable[] {
+/**
+ * The operations that a limit or a policy may hold, and those with a hold: it outlives the policy that asked for it. The
+ * run judges them first.
+ */
+export function holdablesOf(
+  policies: Policies,
+  records: Judged,
+  operations: readonly Operation[],
+  holds: readonly Pick<DecidedOn, "hash">[] = [],
+): Holdable[] {
   const told = flipsOf(records);
+  const shown = new Set(holds.map(({ hash }) => hash));
   return operations.flatMap((operation) => {
     const { customer, hash, kind, subject, policy, weight, reason } = operation;
     const flips = flipsText(operation, told);
@@ -57,7 +66,8 @@ export function holdablesOf(policies: Policies, records: Judged, operations: rea
     const alone = needsApproval(operation);
     const word = policy === undefined ? undefined : policyOf(policies, policy);
     const isAsked = word === "ask" || word === "apply-after-approvals";
-    if (!isRemoval(operation) && !alone && flips === undefined && !rebuilt && !isAsked) return [];
+    const isShown = shown.has(hash) && !isManual(operation);
+    if (!isRemoval(operation) && !alone && flips === undefined && !rebuilt && !isAsked && !isShown) return [];
     const thing = removedBy(operation);
     const removes = removesOf(operation, thing, freedBy(operation));
     const { records: own } = operation;
@@ -67,11 +77,16 @@ export function holdablesOf(policies: Policies, records: Judged, operations: rea
   });
 }
 
-/** A CRM request flaps if its order or person does. A person's request never waits for another person. */
-function flipsText({ records, stage, policy }: Operation, told: ReadonlyMap<string, string>): string | undefined {
-  if (told.size === 0 || (stage === "requests" && policy === undefined)) return undefined;
-  for (const record of records) {
-    if (stage === "requests" && record.stream === "customers") continue;
+/** A person requested it. It waits for no other person, except if each of its kind is approved alone. */
+export function isManual({ stage, policy }: Pick<Operation, "stage" | "policy">): boolean {
+  return stage === "requests" && policy === undefined;
+}
+
+/** A CRM request flaps if its order or person does. */
+function flipsText(operation: Operation, told: ReadonlyMap<string, string>): string | undefined {
+  if (told.size === 0 || isManual(operation)) return undefined;
+  for (const record of operation.records) {
+    if (operation.stage === "requests" && record.stream === "customers") continue;
     const text = told.get(recordName(record.stream, record));
     if (text !== undefined) return text;
   }

@@ -189,6 +189,8 @@ export interface CustomerInput {
   /** The ledger was rebuilt, and no person has approved the remaining creations yet. */
   rebuilt?: true | undefined;
   unread?: true | undefined;
+  /** A person was asked about an operation, or decided on one. */
+  asked?: true | undefined;
   observed: Observed;
   /** Unencrypted, only in memory, by marker key. Filled only if there are people. */
   privateValues: ReadonlyMap<string, string>;

@@ -26,9 +26,8 @@ export function restsOf(operation: Operation): Resting[] {
   return [...(assumes?.always ?? []).map((row) => ({ row })), ...(assumes?.by?.(operation) ?? [])];
 }
 
-export function contradictedBlock(operation: Operation, contradictions: Contradictions): Block | undefined {
-  if (contradictions.size === 0) return undefined;
-  const found = contradictionOf(restsOf(operation), contradictions);
+export function contradictedBlock(rests: readonly Resting[], contradictions: Contradictions): Block | undefined {
+  const found = contradictionOf(rests, contradictions);
   if (found === undefined) return undefined;
   const about = found.about.length === 0 ? "" : ` (${found.about.join(", ")})`;
   return {
@@ -87,7 +86,7 @@ export class StandingRejections {
     const refused: BlockedRecord[] = [];
     for (const { kind, ...fields } of meant) {
       const made = operation(kind, fields);
-      const block = this.#ruled(made) ?? this.#of(made) ?? contradictedBlock(made, this.#rules.contradicted);
+      const block = this.#ruled(made) ?? this.#of(made) ?? contradictedBlock(restsOf(made), this.#rules.contradicted);
       if (block === undefined) operations.push(made);
       else left.push(made);
       if (block === undefined || block === "nothing") continue;

@@ -1,7 +1,7 @@
 import { toInstant } from "../../base/clock.ts";
 import { inOrder } from "../../base/lanes.ts";
 import { exitCodes, failureOf, Problem, stackOf, type ExitCode, type Failure } from "../../base/errors.ts";
-import { CustomerPlanning } from "../planning.ts";
+import { CustomerPlanning, decidedIn } from "../planning.ts";
 import { CustomerState } from "../customer.ts";
 import { readingPlatform } from "../../platform/platform.ts";
 import { SnapshotReader } from "../../platform/snapshot.ts";
@@ -12,7 +12,6 @@ import { isUnread, type PlanOptions } from "../plan/input.ts";
 import type { CustomerPlan } from "../plan/plan.ts";
 import { quarantineBlock } from "../plan/blocks.ts";
 import { openCount, requestOpen, type OpenRecords } from "../../report/open.ts";
-import { decidedOn, holdablesOf } from "../plan/gated.ts";
 import { customersNotShown, maxRounds, operationOpen, restless } from "../attempt.ts";
 import { heldOfPlans, waitingHolds, type WaitingHold, type WaitsInPlan } from "./limits-gate.ts";
 import type { RunDependencies, RunRequest } from "./request.ts";
@@ -210,14 +209,13 @@ export function unplannedBy({ ledger, logger }: RunDependencies, customer: Recor
 }
 
 export async function waitsIn(
-  { ledger, policies }: RunDependencies,
+  deps: RunDependencies,
   knows: CustomerState,
-  { operations, customer }: CustomerPlan,
+  plan: CustomerPlan,
   { ofUndo }: { ofUndo: boolean },
 ): Promise<WaitsInPlan> {
-  const holdables = holdablesOf(policies, knows.held, operations);
-  if (holdables.length === 0) return { holdables, asked: new Map() };
-  const { asked, approved, outdated } = decidedOn(await ledger.decisions.standing({ customer, ofUndo }), holdables);
+  const { holdables, decided } = await decidedIn(deps, knows, plan, ofUndo);
+  const { asked, approved, outdated } = decided;
   const holds = asked.values().map(({ hash, scope, reason }) => [hash, { scope, explanation: reason }] as const);
   const open = holdables.filter(({ hash }) => !approved.has(hash) && !asked.has(hash));
   return { holdables: open.map((one) => ({ ...one, askedBefore: outdated.get(one.hash) })), asked: new Map(holds) };

@@ -7,6 +7,7 @@ import type { Operation } from "../../engine/model/operation.ts";
 import { nameOf } from "../../engine/model/requests.ts";
 import type { OpenRows } from "../../engine/model/resource.ts";
 import { needsApproval, typeIn, typeOf } from "../../engine/model/registry.ts";
+import { isManual } from "../../engine/plan/gated.ts";
 import type { Sqlite } from "../database/database.ts";
 import { prepared, sql } from "../database/statements.ts";
 import type { HoldRows } from "../decisions/hold-rows.ts";
@@ -106,13 +107,13 @@ export class UniquenessChecks {
   }
 
   /**
-   * Throws a Problem if the operation needs an approval and has none, or was rejected meanwhile. Manual requests wait
-   * for nobody else. Not for a repeated call, which was decided before.
+   * Throws a Problem if the operation needs an approval and has none, or was rejected meanwhile. Not for a repeated
+   * call, which was decided before.
    */
   requireDecided(operation: Operation, ofUndo: boolean): void {
-    const { customer, policy, stage, subject, takesAway } = operation;
+    const { customer, subject, takesAway } = operation;
     const isAlone = needsApproval(operation);
-    if (stage === "requests" && policy === undefined && !isAlone) return;
+    if (isManual(operation) && !isAlone) return;
     const { state, question } = this.#holds.standsAs({ customer, ofUndo }, operation) ?? {};
     if (state === "asked" || (state === undefined && isAlone))
       throw new Problem({

@@ -144,8 +144,9 @@ export class KnownTables {
       else staff.push(desired<DesiredStaff>(row));
     }
     const privateValues = staff.length === 0 ? new Map<string, string>() : this.#rows.private.ofCustomer(customer);
-    const known = this.#here(customer, this.known(customer, held), held);
-    const given = { customer, orders, staff, known, privateValues, held };
+    const known = this.#knownHere(customer, held);
+    const knownOf = (other: RecordKey): Known => this.#knownHere(other);
+    const given = { customer, orders, staff, known, knownOf, privateValues, held };
     const own: Omit<CustomerInput, "observed" | "rejections"> = {
       customer,
       desiredCustomer,
@@ -156,6 +157,7 @@ export class KnownTables {
       unclearMoves: this.#unclearMoves(staff, known),
       ...(held.rebuilt === 1 ? { rebuilt: true as const } : {}),
       ...(held.unread === 1 ? { unread: true as const } : {}),
+      ...(held.held === 1 ? { asked: true as const } : {}),
       ...(held.quarantined === 1 ? this.#rows.desired.quarantine(customer) : nothingInQuarantine),
     };
     return this.#rows.all.reduce(
@@ -176,7 +178,8 @@ export class KnownTables {
     );
   }
 
-  #here(customer: RecordKey, known: Known, held: Held): Known {
+  #knownHere(customer: RecordKey, held = this.held(customer)): Known {
+    const known = this.known(customer, held);
     if (known.link === undefined) return known;
     return this.#rows.all.reduce(
       (here, { rows, isHeld }) => (isHeld(held) ? { ...here, ...rows.ofLink?.(known, customer, held) } : here),

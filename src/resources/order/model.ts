@@ -1,5 +1,5 @@
 import type { DraftOperation } from "../../engine/model/operation.ts";
-import type { StateChange } from "../../engine/model/state.ts";
+import type { Known, StateChange } from "../../engine/model/state.ts";
 import type { Block } from "../../engine/plan/blocks.ts";
 import type { Endings } from "./removal-parts.ts";
 import type { Renewing } from "./renewals.ts";
@@ -141,6 +141,8 @@ export interface AwayOrder {
   standing: OrderStanding | { lost: string } | undefined;
   unclear: string | undefined;
   buyer: Desired<DesiredCustomer> | undefined;
+  /** What is known of its owner, with the orders that this order takes products from. */
+  theirs: { known: Known; standings: ReadonlyMap<string, OrderStanding | { lost: string }> };
   /** Undefined: its owner has an enterprise. */
   noEnterprise: string | undefined;
   /** Asset numbers in the CRM that this order cannot get, even after its removal here. */

@@ -1,13 +1,13 @@
 import { formatKey } from "../../crm/keys.ts";
 import type { Block } from "../../engine/plan/blocks.ts";
-import type { PlanInput, PlanOptions } from "../../engine/plan/input.ts";
-import type { Known } from "../../engine/model/state.ts";
+import { planInputOf, type PlanInput } from "../../engine/plan/input.ts";
+import { restsOfOrder } from "./assumptions.ts";
 import { blockedBy, type AwayOrder, type StandingUnit, type OrderPlan } from "./model.ts";
-import { orderableFields } from "./payload.ts";
+import type { OrderOptions, purchaseOf } from "./plan.ts";
 import { type EndingPolicy, endingsOf } from "./removal-parts.ts";
-import type { PolicyName } from "../../engine/model/policy-settings.ts";
+import { policyOf, type PolicyName } from "../../engine/model/policy-settings.ts";
 import { moveStopped } from "../../engine/plan/owner.ts";
-import { consider } from "../../engine/plan/rejections.ts";
+import { consider, contradictedBlock } from "../../engine/plan/rejections.ts";
 import { countedParts } from "./purchase-parts.ts";
 
 interface Departure {
@@ -16,14 +16,14 @@ interface Departure {
   numbers: string[];
 }
 
-type MovesGiven = Pick<PlanInput, "customer" | "away"> & { known: Pick<Known, "placedOrders"> };
-
 /** Removes the parts of an order that moved in the CRM. The new customer buys it after nothing is left here. */
 export function planDeparture(
-  { customer, known }: MovesGiven,
+  given: PlanInput,
   away: AwayOrder,
-  { policies }: Pick<PlanOptions, "policies">,
+  options: OrderOptions,
+  purchase: typeof purchaseOf,
 ): Departure {
+  const { customer, known } = given;
   const { order, owner, standing } = away;
   const key = formatKey(order.key);
   if (standing !== undefined && "lost" in standing) {
@@ -39,11 +39,11 @@ export function planDeparture(
   if (order.state === "quarantined") return planned(blockedBy(stays(key, "its record is in quarantine")));
   const why = whyOf(order);
   const what = `the order ${key} ${wordsOf[why](formatKey(owner))}; this removes ${unitsText(units)} here`;
-  const considered = consider(policies, why, what);
+  const considered = consider(options.policies, why, what);
   if (considered === "nothing") return planned({});
   if (considered !== "act") return planned(blockedBy(considered));
   // Even an order that cannot be bought is still wanted, so its parts stay.
-  const fault = why === "orders.moved" ? faultOf(away) : undefined;
+  const fault = why === "orders.moved" ? faultOf(given, away, options, purchase) : undefined;
   if (fault !== undefined)
     return planned(blockedBy(stays(key, `nothing can be bought for ${formatKey(owner)}: ${fault}`)));
   if (known.placedOrders.get(key)?.elsewhere === true) return planned(blockedBy(stoodElsewhere(key)));
@@ -51,16 +51,27 @@ export function planDeparture(
   return planned({ endings: [endingsOf(standing, parts, { why, what, needs: [] })] });
 }
 
-function faultOf({ order, buyer, noEnterprise, taken, unclear }: AwayOrder): string | undefined {
-  const [fault] = order.tree.faults;
-  if (fault !== undefined || unclear !== undefined) return fault?.message ?? unclear;
+/** What is known before the removal. The readings that a renewal needs come with the purchase. */
+function faultOf(
+  given: PlanInput,
+  { order, owner, buyer, theirs, noEnterprise, taken, unclear }: AwayOrder,
+  { settings, policies, contradicted = new Map() }: OrderOptions,
+  purchase: typeof purchaseOf,
+): string | undefined {
+  if (unclear !== undefined) return unclear;
   const [number] = taken;
   if (number !== undefined)
     return `the CRM gives the order the asset number ${number}, which belongs to another asset or cannot be used again`;
   if (buyer?.state !== "current") return "the CRM has no usable record of that customer";
   if (noEnterprise !== undefined) return `that customer has no enterprise (${noEnterprise})`;
-  const lacking = orderableFields.filter((field) => buyer.body[field] === undefined);
-  return lacking.length === 0 ? undefined : `the CRM gives no ${lacking.join(", ")} of that customer`;
+  if (consider(policies, "orders.added", "") !== "act")
+    return `the setting policies.orders.added is ${policyOf(policies, "orders.added")}`;
+  const observed = { ...given.observed, unread: undefined };
+  const input = planInputOf({ ...given, ...theirs, customer: owner, desiredCustomer: buyer, observed }, settings);
+  const assets = order.tree.assets.map((asset) => ({ ...asset, continues: undefined }));
+  const { made } = purchase(input, order, assets, settings);
+  if ("code" in made) return made.reason;
+  return contradictedBlock([{ row: "A16" }, ...restsOfOrder(made.payload)], contradicted)?.reason;
 }
 
 type Departing = Extract<PolicyName & EndingPolicy, "orders.moved" | "orders.cancelled" | "orders.deleted">;

@@ -107,7 +107,7 @@ function ordersByContents(
 
 export type OrdersGiven = PlanInput & Pick<RenewalsGiven, "taken">;
 
-type OrderOptions = Pick<PlanOptions, "settings" | "policies">;
+export type OrderOptions = Pick<PlanOptions, "settings" | "policies"> & Partial<Pick<PlanOptions, "contradicted">>;
 
 export interface OrderStage extends Pick<OrderPlan, "meant" | "changes" | "endings"> {
   blocks: BlockedRecord[];
@@ -122,7 +122,7 @@ export interface OrderStage extends Pick<OrderPlan, "meant" | "changes" | "endin
  * quarantine is skipped completely, and its last good form is not used.
  */
 export function planOrders(given: OrdersGiven, options: OrderOptions): OrderStage {
-  const departures = (given.away ?? []).map((away) => planDeparture(given, away, options));
+  const departures = (given.away ?? []).map((away) => planDeparture(given, away, options, purchaseOf));
   const orders = given.orders.filter(({ state }) => state !== "quarantined");
   const own = withoutSharedNumbers(planEach(given, orders, options), given.known.placedOrders);
   const planned: PlannedOrder[] = [...departures, ...own];

@@ -10,6 +10,7 @@ import { asset, product } from "../../support/world/instances.ts";
 import { key, shownAsset } from "../../support/world/records.ts";
 import { standardPolicies, standardRules } from "../../support/world/rules.ts";
 import {
+  customer,
   customerKey,
   fixed,
   linked,
@@ -56,8 +57,9 @@ function departures(now: OrderFields = {}) {
       owner,
       standing,
       unclear: undefined,
+      theirs: { known: own.known, standings: new Map() },
       noEnterprise: undefined,
-      buyer: own.desiredCustomer,
+      buyer: customer({ channelCustomerId: customerKey.id }),
       taken: [],
     },
   ];

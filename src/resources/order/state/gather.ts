@@ -134,6 +134,7 @@ export class OrderGathering {
   #away(): AwayOrder[] {
     const { customer } = this.#given;
     const { placed: rows } = this.#rows;
+    const known = new Map<string, Known>();
     return rows.movedFrom(customer).flatMap((key): AwayOrder[] => {
       const row = this.#ledger.desired.order(key);
       if (row === undefined) return [];
@@ -147,8 +148,19 @@ export class OrderGathering {
       const buyer = ownerRow && desired<DesiredCustomer>(ownerRow);
       const noEnterprise = this.#ledger.desired.noEnterprise(owner);
       const [unclear, taken] = [rows.unclear(key, owner), rows.taken(order, owner)];
-      return [{ order, owner, standing, unclear, buyer, noEnterprise, taken }];
+      const ownerKnown = known.get(formatKey(owner)) ?? this.#given.knownOf(owner);
+      known.set(formatKey(owner), ownerKnown);
+      const theirs = this.#theirs(order, owner, ownerKnown);
+      return [{ order, owner, standing, unclear, buyer, theirs, noEnterprise, taken }];
     });
+  }
+
+  #theirs({ key, body }: OrderWithTree, owner: RecordKey, known: Known): AwayOrder["theirs"] {
+    const sources = earlierOrders(key, body.instances).flatMap((earlier): [string, Standing][] => {
+      const placed = known.placedOrders.get(formatKey(earlier));
+      return placed === undefined ? [] : [[formatKey(earlier), this.#rows.histories.standing(placed, owner, known)]];
+    });
+    return { known, standings: new Map(sources) };
   }
 
   #earlierOwners(named: ReadonlyMap<string, RecordKey>): CustomerInput["earlierOwners"] {
