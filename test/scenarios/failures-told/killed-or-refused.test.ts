@@ -1,3 +1,4 @@
+import { copyFileSync, existsSync, readFileSync } from "node:fs";
 import { expect, it } from "vitest";
 import { runsOf } from "../../support/asking.ts";
 import type { World } from "../../support/cli.ts";
@@ -51,6 +52,29 @@ it("a scheduled job that is refused before its run begins is told as a failed ru
   expect(await runsOf(w), "who runs it by hand sees the refusal").toHaveLength(2);
   expect((await w.run("run", "everything")).exitCode).toBe(0);
   expect(keysTold(w)).toEqual(["ended run-failed:everything"]);
+});
+
+it("an older copy of the ledger is told when a schedule finds it, and stays refused", async () => {
+  const w = await fired(1);
+  w.extra += "audit: { heads: [{ kind: file, path: kept.heads }] }\n";
+  w.write();
+  expect((await w.run("run", "everything")).exitCode).toBe(0);
+  for (const suffix of ["", "-wal", ".heads"])
+    if (existsSync(w.path(`ledger.db${suffix}`)))
+      copyFileSync(w.path(`ledger.db${suffix}`), w.path(`older.db${suffix}`));
+  w.orders.push({ id: "N1", customer: "C1", assets: ["N1-A1"] });
+  w.write();
+  expect((await w.run("run", "everything")).exitCode).toBe(0);
+  const kept = readFileSync(w.path("kept.heads"), "utf8");
+  w.losesItsLedger("older.db");
+  w.later(48);
+  const serving = await serves(w);
+  await serving.says("schedule.run-failed");
+  expect((await serving.health()).body.wrong).toContain("run.run-failed:everything:1");
+  expect((await serving.ends()).stderr).toContain("ledger.behind-outside");
+  expect(keysTold(w)).toEqual(["started run-failed:everything"]);
+  expect(readFileSync(w.path("kept.heads"), "utf8")).toBe(kept);
+  expect(await w.does("run", "everything")).toMatchObject({ exitCode: 65, calls: {} });
 });
 
 it("a program that was killed a day ago while it sent an order is not said to be on, with nothing to do", async () => {
