@@ -309,7 +309,7 @@ class OpenApplication implements Application {
     return this.config.instance ?? hostname();
   }
 
-  async notifyDependencies(ledger: Ledger): Promise<NotifyDependencies & { ledger: Ledger }> {
+  async notifyDependencies(ledger: Ledger): Promise<NotifyDependencies & { ledger: Ledger; jobs?: readonly string[] }> {
     return {
       ...tellingSettings(this.config),
       instance: `${this.instance} (${await ledger.identity.name()})`,
@@ -320,6 +320,7 @@ class OpenApplication implements Application {
       known: this.secrets.known,
       suggested: this.suggested,
       ledger,
+      jobs: this.jobs().map(({ id }) => id),
     };
   }
 

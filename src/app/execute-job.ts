@@ -6,7 +6,7 @@ import { writeReports } from "../books/statements.ts";
 import type { DifferencesOfCustomer } from "../engine/run/canary.ts";
 import type { RunDependencies, RunRequest } from "../engine/run/request.ts";
 import { usualSpread } from "../engine/run/run-settings.ts";
-import { runSync, type RunSummary } from "../engine/run/run.ts";
+import { endFailed, endInterruptedRuns, runSync, type RunSummary } from "../engine/run/run.ts";
 import { TrustedClock } from "../engine/run/trusted-clock.ts";
 import { findingCount, runVerify, type VerifySummary } from "../engine/run/verify-run.ts";
 import { guards, type Acceptance } from "../ingest/belief/guards.ts";
@@ -42,6 +42,7 @@ interface JobRequest {
 interface Outcome {
   ended: EndedJob;
   exitCode: ExitCode;
+  exitWithoutHolds?: ExitCode | undefined;
   state: RunState;
 }
 
@@ -73,19 +74,36 @@ export async function executeJob(application: Application, job: BoundJob, reques
     }
     const time = new TrustedClock(dependencies);
     const execution = { application, dependencies, job, request, header, time };
-    const { ended, exitCode, state } = await executions[job.kind](execution);
+    const { ended, ...outcome } = await executions[job.kind](execution);
+    const { exitCode, state } = outcome;
     await request.show?.(ended);
     if (!signal.aborted) await thinHistory(application, ledger, await time.now({ isFresh: false }), signal);
     // Each report has its own month; other jobs also finish their earlier fire times.
     if (fireTime !== undefined && state === "done")
       await ledger.schedule.finish(job.id, fireTime, job.kind !== "report");
-    await callDeadMansSwitches(application, ledger, { job: job.id, exitCode, state });
+    await callDeadMansSwitches(application, ledger, { job: job.id, ...outcome });
     return exitCode;
   };
   // Another program may have run this fire time while we waited for the lock.
-  return await underRunLock(application, work, async () =>
-    fireTime === undefined || (await ledger.schedule.unfinished(job.id)).includes(fireTime) ? undefined : exitCodes.ok,
-  );
+  const done = async (): Promise<ExitCode | undefined> =>
+    fireTime === undefined || (await ledger.schedule.unfinished(job.id)).includes(fireTime) ? undefined : exitCodes.ok;
+  const refused = async (error: unknown): Promise<void> => {
+    // Whoever starts a run by hand sees the refusal. Heads are not kept: the ledger may be an older copy.
+    if (request.trigger === "hand" || ledger.broken !== undefined) return;
+    await endFailed(ledger, await startRun({ dependencies, job, request, header }), error);
+    await tellPeople(await application.notifyDependencies(ledger), undefined);
+  };
+  return await underRunLock(application, work, done, refused);
+}
+
+async function startRun({
+  dependencies,
+  job,
+  request: { trigger },
+  header,
+}: Pick<Execution, "dependencies" | "job" | "request" | "header">): Promise<string> {
+  await endInterruptedRuns(dependencies);
+  return await dependencies.ledger.runs.start({ job: job.id, kind: job.kind, trigger, scope: null, header });
 }
 
 /** Thins old history in batches, so that other programs can write meanwhile. Needs a trusted clock. */
@@ -119,7 +137,8 @@ async function executeSync({ application, dependencies, job, request, header, ti
   );
   await keepHead(application, dependencies.ledger);
   await tellPeople(await application.notifyDependencies(dependencies.ledger), summary);
-  return { ended: { kind: "sync", summary }, exitCode: summary.exitCode, state: summary.state };
+  const { exitCode, exitWithoutHolds, state } = summary;
+  return { ended: { kind: "sync", summary }, exitCode, exitWithoutHolds, state };
 }
 
 async function executeVerify(execution: Execution): Promise<Outcome> {
@@ -138,7 +157,8 @@ async function executeVerify(execution: Execution): Promise<Outcome> {
     }),
   );
   const found = findingCount(summary.findings);
-  return { ended: { kind: "verify", summary, found }, exitCode: summary.exitCode, state: summary.state };
+  const { exitCode, exitWithoutHolds, state } = summary;
+  return { ended: { kind: "verify", summary, found }, exitCode, exitWithoutHolds, state };
 }
 
 export async function* differencesIn(
@@ -176,13 +196,12 @@ async function executeBackup(execution: Execution): Promise<Outcome> {
 }
 
 async function asRun<Made>(
-  { application, dependencies, job, request, time }: Execution,
+  execution: Execution,
   work: () => Promise<{ made: Made; summary: JsonObject }>,
 ): Promise<{ run: string; made: Made; exitCode: ExitCode }> {
-  const { ledger } = dependencies;
-  const { trigger } = request;
-  const header = application.runHeader();
-  const run = await ledger.runs.start({ job: job.id, kind: job.kind, trigger, scope: null, header });
+  const { time } = execution;
+  const { ledger } = execution.dependencies;
+  const run = await startRun(execution);
   const end = async (state: "done" | "failed", exitCode: ExitCode, summary: JsonObject): Promise<void> => {
     await ledger.runs.finish(run, { state, exitCode, balance: null, summary });
   };
@@ -215,7 +234,7 @@ async function telling<Result>({ application, dependencies }: Execution, ended: 
 async function callDeadMansSwitches(
   application: Application,
   ledger: Ledger,
-  run: { job: string; exitCode: ExitCode; state: RunState },
+  run: Parameters<typeof callSwitches>[1],
 ): Promise<void> {
   const switches = application.config.alerts.deadMansSwitches;
   if (switches.length === 0) return;

@@ -140,7 +140,7 @@ async function lastEnd(db: ReadOnlyLedger["db"], job: string, exits: readonly nu
     .selectFrom(
       db
         .selectFrom("run")
-        .select(["id", "state", "exit_code", "finished_at"])
+        .select(["id", "state", "exit_code", "finished_at", "summary"])
         .where("job", "=", job)
         .orderBy("id", "desc")
         .limit(mostRuns)
@@ -149,6 +149,7 @@ async function lastEnd(db: ReadOnlyLedger["db"], job: string, exits: readonly nu
     .select("r.finished_at as at")
     .where("r.state", "=", "done")
     .where("r.exit_code", "in", [...exits])
+    .where(sql<boolean>`r.summary ->> '$.exitWithoutHolds' is null`)
     .orderBy("r.id", "desc")
     .limit(1)
     .executeTakeFirst();

@@ -3,7 +3,8 @@ import { sql } from "kysely";
 import type { Stream, RecordKey } from "../crm/model.ts";
 import { lastReadNumbers } from "../ledger/records/source-reads.ts";
 import type { SourceReadTable } from "../ledger/records/tables.ts";
-import { runFromRow } from "../ledger/runs/run-tables.ts";
+import { endedIfGone, runFromRow, type RunTable } from "../ledger/runs/run-tables.ts";
+import { isRunLockHeld } from "../ledger/database/lock.ts";
 import type { CutReadFacts, NotAttempted, ReadFacts, RunFacts, RunStory } from "../report/facts.ts";
 import type { ReadOnlyLedger } from "./read-only-ledger.ts";
 
@@ -20,7 +21,11 @@ export async function runs(
   if (filter.job !== undefined) query = query.where("job", "=", filter.job);
   const { before } = filter;
   if (before !== undefined) query = query.where(sql<boolean>`(started_at, id) < (${before.startedAt}, ${before.id})`);
-  return (await query.execute()).map(runFromRow);
+  return runFacts(ledger, await query.execute());
+}
+
+export function runFacts({ path }: ReadOnlyLedger, rows: readonly RunTable[]): RunFacts[] {
+  return endedIfGone(rows.map(runFromRow), () => isRunLockHeld(path));
 }
 
 /** Records that a read skipped, from its run's summary; null if the run has not ended or kept no count. */
@@ -49,9 +54,9 @@ export function readFacts(row: SourceReadTable): ReadFacts {
   };
 }
 
-async function runById({ db }: ReadOnlyLedger, id: string): Promise<RunFacts | undefined> {
-  const row = await db.selectFrom("run").selectAll().where("id", "=", id).executeTakeFirst();
-  return row && runFromRow(row);
+async function runById(ledger: ReadOnlyLedger, id: string): Promise<RunFacts | undefined> {
+  const rows = await ledger.db.selectFrom("run").selectAll().where("id", "=", id).execute();
+  return runFacts(ledger, rows)[0];
 }
 
 async function readsOfRun({ db }: ReadOnlyLedger, run: string, most?: number): Promise<ReadFacts[]> {

@@ -7,8 +7,9 @@ import { stored } from "../ledger/database/damage.ts";
 import { bytesLeft } from "../ledger/private/private-tables.ts";
 import { openRecords } from "../ledger/records/open-records.ts";
 import type { OperationState } from "../ledger/journal/tables.ts";
-import { lastRunIds, runFromRow } from "../ledger/runs/run-tables.ts";
+import { lastRunIds } from "../ledger/runs/run-tables.ts";
 import type { OperationFacts, DeliveryFacts } from "../report/facts.ts";
+import { isOfJobs } from "../report/last-runs.ts";
 import { type AbsenceFacts, type StatusFacts, type Paused, judgementOf } from "../report/status.ts";
 import { auditHead, headPlaces, ledgerName } from "./audit.ts";
 import { byHandCounts } from "./exceptions.ts";
@@ -16,7 +17,7 @@ import { holds, standingQuestions } from "./holds.ts";
 import { openStates, operations, waitingStates } from "./operations.ts";
 import { spelled, type ReadOnlyLedger } from "./read-only-ledger.ts";
 import { isRequestOf, requestKindOf } from "../engine/model/requests.ts";
-import { cutReads, lastReads, readFacts } from "./runs.ts";
+import { cutReads, lastReads, readFacts, runFacts } from "./runs.ts";
 import { pauseKey, pauseOn } from "../ledger/pause.ts";
 import { assumptions } from "../contract/assumptions.ts";
 import { evidenceOf } from "../ledger/state/assumptions-met.ts";
@@ -25,7 +26,8 @@ import type { AssumptionStanding } from "../report/assumptions.ts";
 const shownOperations = 20;
 const count = sql<number>`count(*)`.as("count");
 
-export async function status(ledger: ReadOnlyLedger): Promise<StatusFacts> {
+/** `jobs`: those of the configuration. Default: all that ran. */
+export async function status(ledger: ReadOnlyLedger, jobs?: readonly string[]): Promise<StatusFacts> {
   const { db } = ledger;
   const open = openRecords((statement, parameters) => ledger.all(statement, parameters));
   const openOperations: OperationFacts[] = [];
@@ -49,8 +51,8 @@ export async function status(ledger: ReadOnlyLedger): Promise<StatusFacts> {
     identity: await ledgerName(ledger),
     ...(erased === undefined ? {} : { erasedBytesOf: erased.value }),
     audit: (await auditHead(ledger)) ?? null,
-    running: running.map(runFromRow),
-    lastRuns: lastRuns.map(runFromRow),
+    running: runFacts(ledger, running).filter(({ state }) => state === "running"),
+    lastRuns: runFacts(ledger, lastRuns).filter(jobs === undefined ? () => true : isOfJobs(jobs)),
     slots: await lastFireTimes(ledger),
     reads,
     cutReads: await cutReads(ledger),

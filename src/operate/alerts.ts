@@ -2,7 +2,7 @@ import { stopsSomething } from "../contract/assumptions.ts";
 import type { RunSummary } from "../engine/run/run.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import { pausedCode } from "../ledger/pause.ts";
-import { byHand, troubleOf, type RunTrouble } from "../report/last-runs.ts";
+import { isOfJobs, troublesOf, type RunTrouble } from "../report/last-runs.ts";
 import { settleCommands } from "../report/waiting.ts";
 import { nextForHold } from "../report/next-steps.ts";
 import { nextForOpen, openNamed, unreachedCodes } from "../report/open.ts";
@@ -10,7 +10,12 @@ import { pagePath } from "../report/page-links.ts";
 import { fromBody, type Alert, channelDownKey } from "./notify/alert.ts";
 import { notifyChanges, type NotifyDependencies } from "./notify/tell.ts";
 
-export async function alertsOf(ledger: Ledger, summary: RunSummary | undefined): Promise<Alert[]> {
+/** `jobs`: those of the configuration. Default: all that ran. */
+export async function alertsOf(
+  ledger: Ledger,
+  summary: RunSummary | undefined,
+  jobs?: readonly string[],
+): Promise<Alert[]> {
   const alerts: Alert[] = [];
   for (const read of await ledger.records.troubledReads()) {
     alerts.push({
@@ -43,7 +48,7 @@ export async function alertsOf(ledger: Ledger, summary: RunSummary | undefined):
       page: pagePath.settle(row.id),
     });
   }
-  for (const [row, { evidence, since }] of ledger.assumptions.contradictions) {
+  for (const [row, { evidence, since }] of ledger.assumptions.standing()) {
     if (!stopsSomething(row)) continue;
     alerts.push({
       key: `assumption:${row}`,
@@ -56,7 +61,7 @@ export async function alertsOf(ledger: Ledger, summary: RunSummary | undefined):
   alerts.push(...(await deliveryAlerts(ledger)));
   alerts.push(...(await circuitAlerts(ledger)));
   const told = new Map([...(await ledger.schedule.alerts())].map(([key, { body }]) => [key, fromBody(key, body)]));
-  alerts.push(...(await runAlerts(ledger, told)));
+  alerts.push(...(await runAlerts(ledger, told, jobs)));
   const records = await recordAlerts(ledger, new Set(alerts.map((alert) => alert.kind)));
   alerts.push(...(summary?.state === "stopped" ? asTold(records, told) : records));
   return alerts;
@@ -140,21 +145,27 @@ async function recordAlerts(ledger: Ledger, told: ReadonlySet<Alert["kind"]>): P
   return alerts;
 }
 
-/** Only a complete run of the job can end these: a stopped, failed or interrupted run did not look. */
+/** Only a complete run of the job can end these: one that is on, or was cut off, did not look. */
 const endedByWholeRun: readonly RunTrouble["kind"][] = ["run-failed", "not-as-placed", "service-down", "clock"];
 
-/** Without failed runs that a person started. Earlier alerts stay for everything that the run did not look at. */
-async function runAlerts(ledger: Ledger, told: ReadonlyMap<string, Alert>): Promise<Alert[]> {
+/** Earlier alerts stay for everything that the run did not look at. */
+async function runAlerts(
+  ledger: Ledger,
+  told: ReadonlyMap<string, Alert>,
+  jobs: readonly string[] | undefined,
+): Promise<Alert[]> {
   const alerts: Alert[] = [];
-  for (const [job, run] of await ledger.runs.lastByJob()) {
-    const troubles = troubleOf(run);
+  const runs = [...(await ledger.runs.lastByJob()).values()];
+  const lastRuns = jobs === undefined ? runs : runs.filter(isOfJobs(jobs));
+  for (const { run, troubles, clockEnded } of troublesOf(lastRuns)) {
+    const { job } = run;
     for (const { kind, what: summary, next: cure } of troubles) {
-      if (kind === "run-failed" && byHand(run)) continue;
       const key = kind === "does-not-balance" ? `${kind}:${run.id}` : `${kind}:${job}`;
       alerts.push({ key, kind, summary, cure, page: pagePath.run(run.id) });
     }
-    if (run.state === "done" || run.state === "running") continue;
+    if (run.state === "done") continue;
     for (const kind of endedByWholeRun) {
+      if (kind === "clock" && clockEnded) continue;
       const known = told.get(`${kind}:${job}`);
       if (known !== undefined && !troubles.some((trouble) => trouble.kind === kind)) alerts.push(known);
     }
@@ -164,14 +175,14 @@ async function runAlerts(ledger: Ledger, told: ReadonlyMap<string, Alert>): Prom
 
 /** Notifies people of states that started or ended. */
 export async function tellPeople(
-  deps: NotifyDependencies & { ledger: Ledger },
+  deps: NotifyDependencies & { ledger: Ledger; jobs?: readonly string[] },
   summary: RunSummary | undefined,
 ): Promise<void> {
   await deps.store.onlyDeliveries(
     deps.channels.map(({ name }) => name),
     deps.switches,
   );
-  const alerts = await alertsOf(deps.ledger, summary);
+  const alerts = await alertsOf(deps.ledger, summary, deps.jobs);
   await notifyChanges(alerts, deps);
   const others = alerts.filter(({ kind }) => kind !== "channel-down" && kind !== "switch-not-called");
   const now = await deliveryAlerts(deps.ledger);

@@ -82,7 +82,7 @@ export interface Application extends Pick<Loaded<Config>, "config" | "secrets" |
   runDependencies(at?: Ledger): Promise<RunDependencies>;
   runHeader(): JsonObject;
   readonly sourcesHash: string;
-  notifyDependencies(ledger: Ledger): Promise<NotifyDependencies & { ledger: Ledger }>;
+  notifyDependencies(ledger: Ledger): Promise<NotifyDependencies & { ledger: Ledger; jobs?: readonly string[] }>;
   close(): Promise<void>;
 }
 
@@ -135,11 +135,15 @@ export function createObserved(failed: (error: unknown) => void): Observed {
 
 export type LockPlace = Pick<Application, "ledger" | "requirePlatform">;
 
-/** Throws at once (exit code 75) if another run is in progress. `done`: another program did the work meanwhile. */
+/**
+ * Throws at once (exit code 75) if another run is in progress. `done`: another program did the work meanwhile.
+ * `refused`: before the error of a ledger that this work may not use, under the lock.
+ */
 export async function underRunLock<T>(
   application: LockPlace,
   work: () => Promise<T>,
   done: () => Promise<T | undefined> = async () => undefined,
+  refused: (error: unknown) => Promise<void> = async () => {},
 ): Promise<T> {
   const ledger = await application.ledger();
   ledger.runs.takeLock();
@@ -147,7 +151,12 @@ export async function underRunLock<T>(
     const found = await done();
     if (found !== undefined) return found;
     // Under the lock, so that a process without the lock calls no service.
-    await application.requirePlatform();
+    try {
+      await application.requirePlatform();
+    } catch (error) {
+      await refused(error);
+      throw error;
+    }
     return await work();
   } finally {
     ledger.runs.releaseLock();

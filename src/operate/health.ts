@@ -3,11 +3,13 @@ import type { Logger } from "../base/logger.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import type { Platform } from "../platform/platform.ts";
 import type { RunFacts } from "../report/facts.ts";
-import { byHand, troubleOf } from "../report/last-runs.ts";
+import { isOfJobs, troublesOf } from "../report/last-runs.ts";
 import type { OpenRecords } from "../report/open.ts";
+import { alertsOf } from "./alerts.ts";
 import type { Certificate } from "./certificate.ts";
 import type { Dashboard } from "./dashboard.ts";
 import type { Measured } from "./measured.ts";
+import { severityOf, type AlertKind } from "./notify/alert.ts";
 import type { Schedule } from "./schedule.ts";
 
 type OpenCount = Pick<OpenRecords, "standing" | "stream" | "code" | "cause" | "owner" | "count" | "since">;
@@ -34,6 +36,8 @@ export interface Health {
     differences: { class: string; count: number; since: string }[];
     runs: string[];
     deliveries?: string[];
+    /** Critical alerts that nothing else here shows. */
+    alerts?: string[];
   };
   breakers: Record<string, "closed" | "open" | "half-open">;
 }
@@ -61,9 +65,8 @@ export interface WebServer {
 
 export type StartWeb = (deps: WebDependencies) => Promise<WebServer>;
 
-function troubleCodes(run: RunFacts): string[] {
-  return troubleOf(run).map(({ kind, count }) => `run.${kind}:${run.job}:${count}`);
-}
+/** Kinds of alerts with a field of their own. */
+const alreadyShown: readonly AlertKind[] = ["does-not-balance", "unknown", "channel-down", "switch-not-called"];
 
 function lastRunOf(run: RunFacts | undefined): Health["jobs"][number]["lastRun"] {
   if (run === undefined) return undefined;
@@ -71,11 +74,39 @@ function lastRunOf(run: RunFacts | undefined): Health["jobs"][number]["lastRun"]
   return { id, state, exitCode, startedAt, finishedAt };
 }
 
+interface Seen {
+  last: ReadonlyMap<string, RunFacts>;
+  breakers: Health["breakers"];
+  jobs: readonly string[];
+}
+
+async function runsAndAlerts(
+  ledger: Ledger,
+  { last, breakers, jobs }: Seen,
+): Promise<Pick<Health["open"], "runs" | "alerts">> {
+  const shown = new Set<string>(alreadyShown);
+  for (const [service, now] of Object.entries(breakers)) if (now === "open") shown.add(`breaker:${service}`);
+  const runs: string[] = [];
+  for (const { run, troubles } of troublesOf([...last.values()].filter(isOfJobs(jobs))))
+    for (const { kind, count } of troubles) {
+      shown.add(`${kind}:${run.job}`);
+      runs.push(`run.${kind}:${run.job}:${count}`);
+    }
+  const alerts = (await alertsOf(ledger, undefined, jobs)).filter(
+    ({ kind, key }) => severityOf(kind) === "critical" && !shown.has(kind) && !shown.has(key),
+  );
+  // The name of a place says where its file is.
+  return { runs, alerts: [...new Set(alerts.map(({ kind, key }) => (kind === "head-not-kept" ? kind : key)))] };
+}
+
 /** Throws if the ledger can no longer be written. */
 export async function readHealth(platform: Platform, ledger: Ledger, schedule: Schedule): Promise<Health> {
   if (ledger.broken !== undefined) throw ledger.broken;
   const state = await schedule.state();
   const last = await ledger.runs.lastByJob();
+  const circuit = (name: "orderService" | "memberCenter"): "closed" | "open" | "half-open" =>
+    platform.state()[name].circuit.state;
+  const breakers = { "order-service": circuit("orderService"), "member-center": circuit("memberCenter") };
   const open = await ledger.journal.open();
   const holds = await ledger.decisions.questions();
   const records = (await ledger.records.open())
@@ -89,8 +120,6 @@ export async function readHealth(platform: Platform, ledger: Ledger, schedule: S
       count,
       since,
     }));
-  const circuit = (name: "orderService" | "memberCenter"): "closed" | "open" | "half-open" =>
-    platform.state()[name].circuit.state;
   const paused = ledger.pause.now();
   return {
     ledger: { reachable: true },
@@ -107,7 +136,7 @@ export async function readHealth(platform: Platform, ledger: Ledger, schedule: S
       holds: holds.filter((hold) => hold.state === "open").length,
       quarantined: records.filter((row) => row.standing === "quarantined").reduce((sum, row) => sum + row.count, 0),
       records,
-      runs: [...last.values()].filter((run) => !byHand(run)).flatMap(troubleCodes),
+      ...(await runsAndAlerts(ledger, { last, breakers, jobs: state.map(({ job }) => job) })),
       differences: (await ledger.state.differences(0)).counts.map(({ class: named, count, since }) => ({
         class: named,
         count,
@@ -118,6 +147,6 @@ export async function readHealth(platform: Platform, ledger: Ledger, schedule: S
         .map(({ kind, name }) => `${kind === "channel" ? "alerts.not-delivered" : "switch.not-called"}:${name}`),
       streams: (await ledger.records.troubledReads()).map((read) => `${read.source}/${read.stream}`),
     },
-    breakers: { "order-service": circuit("orderService"), "member-center": circuit("memberCenter") },
+    breakers,
   };
 }

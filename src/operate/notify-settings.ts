@@ -57,7 +57,8 @@ const deadMansSwitchSchema = z.strictObject({
     .default([0])
     .describe(
       "Exit codes of a run that count as good. 3 and 4 add runs that did all they could and after which records " +
-        "wait for a correction (3) or something waits for approval (4).",
+        "wait for a correction (3) or something waits for approval (4). A run with 4 that did not reach a source or a " +
+        "service is never good.",
     ),
   timeoutMs: timeoutMs.describe("Time after which the call counts as failed."),
 });

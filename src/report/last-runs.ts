@@ -22,6 +22,30 @@ export function byHand(run: Pick<RunFacts, "kind" | "job">): boolean {
   return byHandOnly.kinds.includes(run.kind) || byHandOnly.jobs.includes(run.job);
 }
 
+/** Runs of a job that is no longer configured: no later run ends their problems. */
+export function isOfJobs(jobs: readonly string[]): (run: Pick<RunFacts, "kind" | "job">) => boolean {
+  return (run) => jobs.includes(run.job) || byHand(run);
+}
+
+/**
+ * Problems of the last run of each job. A later run of any job that trusted the clock ends the doubt of the others. Who
+ * started a run by hand saw that it failed.
+ */
+export function troublesOf<Run extends LastRun>(
+  lastRuns: readonly Run[],
+): { run: Run; troubles: RunTrouble[]; clockEnded: boolean }[] {
+  const trusted = lastRuns.filter(trustedClock).reduce((newest, { id }) => (id > newest ? id : newest), "");
+  return lastRuns.map((run) => {
+    const isOver = (kind: RunTrouble["kind"]): boolean =>
+      kind === "clock" ? run.id < trusted : kind === "run-failed" && byHand(run);
+    return { run, troubles: troubleOf(run).filter(({ kind }) => !isOver(kind)), clockEnded: run.id < trusted };
+  });
+}
+
+function trustedClock({ state, kind, summary }: LastRun): boolean {
+  return state === "done" && kind !== "plan" && kind !== "rebuild" && !clockDoubt.safeParse(summary).success;
+}
+
 /**
  * Problems of a job's last run, for `status`, `/healthz` and alerts. Customers that a stopped run did not reach are not
  * a problem: the next run reaches them.

@@ -1,6 +1,6 @@
 import { formatKey, parseKey } from "../crm/keys.ts";
 import type { AssumptionStanding } from "./assumptions.ts";
-import { byHand, troubleOf } from "./last-runs.ts";
+import { byHand, troublesOf } from "./last-runs.ts";
 import { nextForOperation } from "./waiting.ts";
 import { nextForHold, whenDown, whenSourceDown } from "./next-steps.ts";
 import { nextForOpen, openWhat, ownerName, requestOpen, type OpenRecords } from "./open.ts";
@@ -67,8 +67,8 @@ function rankOf({ tone, decision, owner }: Waiting): number {
 }
 
 function troubledRuns({ lastRuns }: StatusFacts): Waiting[] {
-  return lastRuns.flatMap((run) =>
-    troubleOf(run).map(({ what, next }) => {
+  return troublesOf(lastRuns).flatMap(({ run, troubles }) =>
+    troubles.map(({ what, next }) => {
       const since = run.finishedAt ?? run.startedAt;
       return { what, since, owner: "operator", cure: next, page: pagePath.run(run.id), tone: "bad" as const };
     }),

@@ -75,6 +75,7 @@ function notDone({ open, paused }: Health): string[] {
     ...open.runs,
     ...open.streams.map((stream) => `source.incomplete:${stream}`),
     ...(open.deliveries ?? []),
+    ...(open.alerts ?? []).map((key) => `alert.${key}`),
     ...open.records.map((row) => `records.${row.standing}:${row.stream}:${row.code}:${row.count}`),
   ];
 }

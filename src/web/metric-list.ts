@@ -96,7 +96,7 @@ export const metricList = {
   ]),
   jobLastEnd: ledger(
     "job_last_completion_timestamp_seconds",
-    "When a run of the job did last all that it could: exit code 0, 3 or 4.",
+    "When a run of the job did last all that it could: exit code 0, 3 or 4 with every source and service reached.",
     ["job_name"],
   ),
   jobNextFire: ledger("job_next_fire_timestamp_seconds", "When the schedule fires the job next.", ["job_name"]),

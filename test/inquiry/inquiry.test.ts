@@ -57,6 +57,8 @@ async function livelyWorld(): Promise<LedgerWorld> {
     },
   ]);
   await world.reject("customers", key("C9"), { customer: key("C9") });
+  // Its run is on.
+  world.ledger.runs.takeLock();
   return world;
 }
 

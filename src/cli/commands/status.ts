@@ -18,11 +18,15 @@ async function statusCommand(invocation: Invocation, all: boolean): Promise<Exit
   return await withReader(invocation, async (application) => {
     const inquiry = await application.inquiry();
     const at = application.clock.now();
-    const status = { ...(await inquiry.status()), taken: await inquiry.taken(application.config.limits.removals, at) };
+    const jobs = application.jobs();
+    const status = {
+      ...(await inquiry.status(jobs.map(({ id }) => id))),
+      taken: await inquiry.taken(application.config.limits.removals, at),
+    };
     const { notFired } = await import("../../operate/dashboard.ts");
     const { waitingOf } = await import("../../report/today.ts");
     const { statusText } = await import("../../report/status-text.ts");
-    const scheduled = application.jobs().filter(({ schedule }) => schedule !== undefined);
+    const scheduled = jobs.filter(({ schedule }) => schedule !== undefined);
     const facts = {
       status,
       assumptions: await inquiry.assumptions(),

@@ -124,6 +124,7 @@ async function finish(deps: RunDependencies, request: RunRequest, ended: Ended):
     job: request.job,
     state,
     exitCode: exitCodes.ok,
+    exitWithoutHolds: undefined,
     balance,
     sources: work.reading.tallies,
     customers: work.customers,
@@ -139,7 +140,9 @@ async function finish(deps: RunDependencies, request: RunRequest, ended: Ended):
     clock: work.time.doubt,
     cutOff: ended.interrupted,
   };
-  summary.exitCode = exitCodeOf(summary, ended.failure ?? unknownRecord);
+  const failure = ended.failure ?? unknownRecord;
+  summary.exitCode = exitCodeOf(summary, failure);
+  summary.exitWithoutHolds = hiddenExit(summary, exitBesideHolds(summary, failure));
   await ledger.runs.finish(run, {
     state,
     exitCode: summary.exitCode,
@@ -157,7 +160,7 @@ export async function endInterruptedRuns(deps: RunDependencies): Promise<string[
     const open = (await deps.ledger.journal.open()).filter((row) => row.runId === run.id);
     deps.logger.warn(
       { run: run.id, job: run.job, startedAt: run.startedAt, inDoubt: open.length },
-      "a run was interrupted; crm-sync settles its open operations now",
+      "a run was interrupted; the next run that calls the services settles its open operations",
     );
     await deps.ledger.runs.finish(run.id, {
       state: "interrupted",
@@ -174,6 +177,8 @@ export interface RunSummary {
   job: string;
   state: RunState;
   exitCode: ExitCode;
+  /** A failure that the exit code of holds hides. */
+  exitWithoutHolds: ExitCode | undefined;
   balance: Balance;
   sources: StreamTally[];
   customers: SyncRun["customers"];
@@ -199,6 +204,16 @@ export function exitCodeOf(summary: RunSummary, failure: unknown): ExitCode {
   if (failure instanceof Problem && failure.exitCode === exitCodes.ledgerRefused) return failure.exitCode;
   if (summary.openOperations > 0) return exitCodes.unknown;
   if (summary.held.length > 0 || summary.paused) return exitCodes.held;
+  return exitBesideHolds(summary, failure);
+}
+
+/** Undefined if the run did all that it could besides what is held. */
+export function hiddenExit({ exitCode }: { exitCode: ExitCode }, besideHolds: ExitCode): ExitCode | undefined {
+  const isDone = besideHolds === exitCodes.ok || besideHolds === exitCodes.recordsRejected;
+  return exitCode === exitCodes.held && !isDone ? besideHolds : undefined;
+}
+
+function exitBesideHolds(summary: RunSummary, failure: unknown): ExitCode {
   if (failure instanceof Problem && failure.exitCode !== exitCodes.other) return failure.exitCode;
   if (failure !== undefined || summary.state === "stopped") return exitCodes.other;
   const sourceDown = summary.sources.some(
@@ -237,6 +252,7 @@ export function summaryJson(summary: RunSummary): Json {
     rejected: summary.rejected,
     ...(summary.canary.length > 0 && { canary: toJson(summary.canary) }),
     openOperations: summary.openOperations,
+    ...(summary.exitWithoutHolds !== undefined && { exitWithoutHolds: summary.exitWithoutHolds }),
     notAsLeft: { ...summary.notAsLeft },
     ...(summary.clock !== undefined && { clock: { ...summary.clock } }),
     open: summary.open.map((group) => ({ ...group, examples: group.examples.map((example) => ({ ...example })) })),

@@ -1,4 +1,4 @@
-import { endFailed, scopeOf, endInterruptedRuns } from "./run.ts";
+import { endFailed, hiddenExit, scopeOf, endInterruptedRuns } from "./run.ts";
 import { type ExitCode, exitCodes } from "../../base/errors.ts";
 import type { ClockDoubt } from "../../base/trusted-time.ts";
 import { readingPlatform } from "../../platform/platform.ts";
@@ -25,6 +25,7 @@ export interface VerifySummary extends ReadBack {
   run: string;
   state: RunState;
   exitCode: ExitCode;
+  exitWithoutHolds: ExitCode | undefined;
   findings: { counts: Record<Finding, number>; first: string[] };
   differences: Record<DriftClass, number>;
   coverage: Coverage | undefined;
@@ -78,6 +79,8 @@ export async function runVerify(given: RunDependencies, request: VerifyRequest):
   }
   if (stopped()) summary.state = "stopped";
   summary.exitCode = exitOf(summary);
+  const exitWithoutHolds = hiddenExit(summary, exitBesideHolds(summary));
+  summary.exitWithoutHolds = exitWithoutHolds;
   const { state, exitCode, customers, failed, assets, products, members, findings, clock, coverage } = summary;
   await ledger.runs.finish(run, {
     state,
@@ -91,6 +94,7 @@ export async function runVerify(given: RunDependencies, request: VerifyRequest):
       members,
       findings: { counts: { ...findings.counts }, first: findings.first },
       differences: { ...summary.differences },
+      ...(exitWithoutHolds !== undefined && { exitWithoutHolds }),
       ...(clock !== undefined && { clock: { ...clock } }),
       ...(coverage !== undefined && { coverage: { ...coverage } }),
     },
@@ -105,6 +109,7 @@ function emptySummary(run: string): VerifySummary {
     run,
     state: "done",
     exitCode: exitCodes.ok,
+    exitWithoutHolds: undefined,
     customers: 0,
     failed: 0,
     unclear: 0,
@@ -190,7 +195,10 @@ export function findingCount(findings: VerifySummary["findings"]): number {
 
 function exitOf(summary: VerifySummary): ExitCode {
   if (summary.waiting.operations > 0) return exitCodes.unknown;
-  if (summary.waiting.holds > 0) return exitCodes.held;
+  return summary.waiting.holds > 0 ? exitCodes.held : exitBesideHolds(summary);
+}
+
+function exitBesideHolds(summary: VerifySummary): ExitCode {
   if (summary.failed > 0) return exitCodes.sourceDown;
   if (summary.defects > 0) return exitCodes.other;
   if (summary.unclear > 0 || summary.clock !== undefined) return exitCodes.recordsRejected;

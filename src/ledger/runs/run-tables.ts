@@ -112,6 +112,12 @@ export function runFromRow(row: RunTable): RunFacts {
   };
 }
 
+/** Without the run lock, the process of a run that is `running` is gone. The next run keeps that. */
+export function endedIfGone(runs: RunFacts[], isRunOn: () => boolean): RunFacts[] {
+  if (runs.every(({ state }) => state !== "running") || isRunOn()) return runs;
+  return runs.map((run) => (run.state === "running" ? { ...run, state: "interrupted" } : run));
+}
+
 const countedRecords = {
   workedOn: "outcome_run = @run and outcome = 'planned'",
   deferred: "outcome_run = @run and outcome = 'deferred'",

@@ -13,7 +13,7 @@ import {
   type Place,
   type RetentionSettings,
 } from "./retention.ts";
-import { type RunState, RunTables, type RunCounts } from "./run-tables.ts";
+import { endedIfGone, type RunState, RunTables, type RunCounts } from "./run-tables.ts";
 import type { RunFacts } from "../../report/facts.ts";
 
 /** Rows in one transaction when history is removed, and the most such transactions after one run. */
@@ -101,7 +101,8 @@ export class Runs {
   }
 
   async lastByJob(): Promise<Map<string, RunFacts>> {
-    return this.#context.read(() => this.#runs.lastByJob());
+    const last = this.#context.read(() => [...this.#runs.lastByJob().values()]);
+    return new Map(endedIfGone(last, () => this.#context.isRunOn).map((run) => [run.job, run]));
   }
 
   async countsOf(run: string): Promise<RunCounts> {

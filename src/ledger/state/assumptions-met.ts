@@ -24,7 +24,7 @@ export class AssumptionsMet {
 
   /** Contradictions that nobody accepted. Cached until `refresh`, because people accept them meanwhile. */
   get contradictions(): ReadonlyMap<AssumptionId, Contradiction> {
-    this.#contradictions ??= this.#context.read(() => this.#standing());
+    this.#contradictions ??= this.standing();
     return this.#contradictions;
   }
 
@@ -32,9 +32,10 @@ export class AssumptionsMet {
     this.#contradictions = undefined;
   }
 
-  #standing(): Map<AssumptionId, Contradiction> {
+  /** As they are now, also after another program changed them. */
+  standing(): Map<AssumptionId, Contradiction> {
     const found = new Map<AssumptionId, Contradiction>();
-    for (const { row, evidence, first_at } of this.#statements.standing.all()) {
+    for (const { row, evidence, first_at } of this.#context.read(() => this.#statements.standing.all())) {
       const { text, about } = evidenceOf(evidence);
       if (isAssumptionId(row)) found.set(row, { evidence: text, about, since: first_at });
     }
@@ -99,7 +100,7 @@ export class AssumptionsMet {
     requireMeant: (standing: Contradiction) => void = () => {},
   ): Promise<boolean> {
     const ended = await this.#context.write(() => {
-      const standing = this.#standing().get(row);
+      const standing = this.standing().get(row);
       if (standing !== undefined) requireMeant(standing);
       const at = this.#context.now;
       if (this.#statements.accept.run(at, by, reason, row).changes === 0) return false;

@@ -3,18 +3,23 @@ import { callSecret, type ChannelDependencies, reasonOf } from "./channels.ts";
 import type { AlertStore } from "./tell.ts";
 import type { DeadMansSwitch } from "../notify-settings.ts";
 
-function isGoodRun(
-  { jobs, goodExits }: Pick<DeadMansSwitch, "jobs" | "goodExits">,
-  run: { job: string; exitCode: ExitCode; state: string },
-): boolean {
-  if (run.state !== "done") return false;
+interface EndedRun {
+  job: string;
+  exitCode: ExitCode;
+  /** A failure that the exit code of holds hides. */
+  exitWithoutHolds?: ExitCode | undefined;
+  state: string;
+}
+
+function isGoodRun({ jobs, goodExits }: Pick<DeadMansSwitch, "jobs" | "goodExits">, run: EndedRun): boolean {
+  if (run.state !== "done" || run.exitWithoutHolds !== undefined) return false;
   return (jobs === undefined || jobs.includes(run.job)) && goodExits.some((code) => code === run.exitCode);
 }
 
 /** Failures are logged and recorded. Returns whether a switch newly failed or recovered: then people are notified. */
 export async function callSwitches(
   switches: readonly DeadMansSwitch[],
-  run: { job: string; exitCode: ExitCode; state: string },
+  run: EndedRun,
   { store, logger, secret, known }: Pick<ChannelDependencies, "logger" | "secret" | "known"> & { store: AlertStore },
 ): Promise<boolean> {
   const failing = (await store.deliveries()).filter((one) => one.kind === "switch" && one.problem !== null);

@@ -21,7 +21,7 @@ export const todayPage: Page = (routes, dashboard) => {
   routes.get("/today", needs("see"), async (context) => {
     const fires = await dashboard.fireTimes();
     const { status, assumptions, runs } = await dashboard.read(async (inquiry) => {
-      const facts = await inquiry.status();
+      const facts = await inquiry.status(dashboard.application.jobs().map(({ id }) => id));
       const names = new Set([...fires.map(({ job }) => job), ...facts.lastRuns.map(({ job }) => job)]);
       const of = new Map<string, RunFacts[]>();
       for (const job of [...names].slice(0, mostJobs)) of.set(job, await inquiry.runs({ job, limit: runsOfJob }));

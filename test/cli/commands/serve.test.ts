@@ -82,7 +82,7 @@ describe("a process that serves", () => {
     first.child.kill("SIGKILL");
     await first.ended;
     stop.goOn();
-    expect(await ranOf(w)).toEqual(["early running"]);
+    expect(await ranOf(w)).toEqual(["early interrupted"]);
     const second = w.start("serve");
     await second.says(runEnded);
     expect(await terminated(second)).toContain("schedule.interrupted");

@@ -1,10 +1,14 @@
-import { writeFileSync } from "node:fs";
+import { rmSync, writeFileSync } from "node:fs";
 import { expect, it } from "vitest";
+import { openHolds, ran } from "../../support/asking.ts";
 import { world, type World } from "../../support/cli.ts";
+import { readScrape, valueOf } from "../../support/exposition.ts";
 import { startServer } from "../../support/http-server.ts";
+import { serves } from "../../support/serving.ts";
 import { health } from "../../support/telling.ts";
 import { lines } from "../../support/world/crm-files.ts";
 import { company, staffRow } from "../../support/world/crm.ts";
+import { amend, line, placedOrders, rule } from "../../support/world/placed-orders.ts";
 
 /** @module-tag long */
 
@@ -152,4 +156,26 @@ it("a dead man's switch that cannot be called is an alert and is called after th
   await w.run("run", "everything");
   expect(await failing(w), "one that is no longer configured is no trouble").toEqual([]);
   expect(hook.got.slice(2)).toEqual(["started switch-not-called", "ended switch-not-called"]);
+});
+
+it("a run that reached neither its source nor a service is no good run because something is held", async () => {
+  const called = await receiver();
+  const w = await placedOrders();
+  w.extra = "alerts: { deadMansSwitches: [{ name: ping, url: env:PING_URL, goodExits: [0, 3, 4] }] }\n";
+  w.environment["PING_URL"] = called.url;
+  rule(w, "orders.ended", "ask");
+  amend(w, "1", { products: [line("P1", "A1")] });
+  expect((await ran(w)).exitCode).toBe(4);
+  expect([called.calls, (await openHolds(w)).length]).toEqual([1, 1]);
+  w.later(1);
+  const second = w.clock.now() / 1_000;
+  rmSync(w.path("data/orders.ndjson"));
+  await w.sandbox.refuseConnections();
+  const down = await w.run("run", "everything");
+  expect(down.stdout).toContain("source crm/orders:");
+  expect([down.exitCode, called.calls], "of the run that reached everything").toEqual([4, 1]);
+  await w.sandbox.acceptConnections();
+  const metrics = readScrape((await (await serves(w)).get("/metrics")).text);
+  const completed = valueOf(metrics, "crm_sync_job_last_completion_timestamp_seconds", { job_name: "everything" });
+  expect(completed).toBeLessThan(second);
 });

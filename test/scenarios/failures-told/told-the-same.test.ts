@@ -92,3 +92,38 @@ it("a run that is stopped changes neither the age of what waits nor the alert ab
     expect.objectContaining({ code: "customer.not-orderable", count: 1, since: before.since }),
   );
 });
+
+it("a head of the audit log that no place gets is told by /healthz", async () => {
+  const w = await tellingCompany(1);
+  w.extra += "audit: { heads: [{ kind: file, path: elsewhere/crm.heads }] }\n";
+  w.write();
+  writeFileSync(w.path("elsewhere"), "a file, and no folder");
+  await w.run("run", "everything");
+  expect(told(w)).toMatchObject([{ kind: "head-not-kept" }]);
+  expect((await health(w)).wrong).toEqual(["alert.head-not-kept"]);
+});
+
+it("a job that failed, and then was stopped, is told alike by alerts and by /healthz", async () => {
+  const w = await tellingCompany(2);
+  expect((await w.run("run", "everything")).exitCode).toBe(0);
+  w.sandbox.faults.add({ operation: "M5", fault: "http502" });
+  expect((await w.run("run", "verify")).exitCode).toBe(7);
+  w.sandbox.faults.clear();
+  expect((await stopped(w, "verify")).exitCode).toBe(1);
+  expect((await w.ask("alerts")).alerts).toMatchObject([{ key: "service-down:verify" }]);
+  expect((await health(w)).wrong).toEqual(["alert.service-down:verify"]);
+});
+
+it("a contradicted assumption that stops every order is told by /healthz before an order waits for it", async () => {
+  const w = await tellingCompany(2);
+  expect((await w.run("run", "everything")).exitCode).toBe(0);
+  w.sandbox.contradict(["A17"]);
+  w.orders.push({ id: "O8", customer: "C1", assets: ["O8-A1"] });
+  w.write();
+  await w.run("run", "everything");
+  w.sandbox.contradict([]);
+  await w.run("run", "everything");
+  expect((await w.ask("alerts")).alerts).toMatchObject([{ key: "assumption:A17", severity: "critical" }]);
+  expect((await w.run("assumptions")).exitCode).toBe(3);
+  expect((await health(w)).wrong).toContain("alert.assumption:A17");
+});
