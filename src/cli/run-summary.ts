@@ -52,7 +52,7 @@ const meanings: Record<number, string> = {
   [exitCodes.other]: "the run did not end; the next one goes on from here",
   [exitCodes.recordsRejected]: "some records are not done",
   [exitCodes.changesPending]: "changes are pending: `crm-sync apply` makes them",
-  [exitCodes.held]: "something waits for approval",
+  [exitCodes.held]: "something waits for a person: an approval, or the end of a pause",
   [exitCodes.unknown]: "the outcome of some operations is not known yet: `crm-sync settle list`",
   [exitCodes.doesNotBalance]:
     "the counts of the run do not add up, which is a fault of crm-sync: report it with the output of " +

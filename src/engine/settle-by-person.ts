@@ -1,5 +1,5 @@
 import { explainCommand } from "../report/text.ts";
-import type { JsonObject } from "../base/canonical-json.ts";
+import type { Json, JsonObject } from "../base/canonical-json.ts";
 import { toInstant } from "../base/clock.ts";
 import { exitCodes, Problem } from "../base/errors.ts";
 import type { RecordKey } from "../crm/model.ts";
@@ -52,7 +52,10 @@ export async function decide(
   // Before the reading: a reading that begins within the settle time does not show later effects.
   const left = await settleTimeLeftOf(deps, row, "person");
   const evidence = await readEvidence(deps, row, new CustomerState(deps, row.operation.customer), signal);
-  const conclusion = verdict === "applied" ? applied(row, evidence) : notApplied(deps, row, evidence, left);
+  const conclusion =
+    verdict === "applied"
+      ? applied(row, evidence)
+      : notApplied(deps, row, evidence, { left, undone: await undoneBy(deps, row) });
   const at = toInstant(deps.clock.now());
   // First, so that after a crash in between a run still visits the customer.
   await deps.ledger.records.markPending({ customer: row.operation.customer });
@@ -138,7 +141,17 @@ function applied(row: JournalRow, evidence: Evidence): Outcome {
   throw refusal(counted.code, row, counted.why, counted.cure);
 }
 
-function notApplied(deps: DecisionDependencies, row: JournalRow, evidence: Evidence, left: number): Outcome {
+/** The run that the operation was to undo. */
+async function undoneBy({ ledger }: DecisionDependencies, { runId }: JournalRow): Promise<Json | undefined> {
+  return runId === null ? undefined : (await ledger.runs.byId(runId))?.header["undo"];
+}
+
+function notApplied(
+  deps: DecisionDependencies,
+  row: JournalRow,
+  evidence: Evidence,
+  { left, undone }: { left: number; undone: Json | undefined },
+): Outcome {
   const { onUnknown, decide } = typeOf(row.operation);
   if (evidence.kind === "confirmed") {
     throw refusal(
@@ -156,18 +169,17 @@ function notApplied(deps: DecisionDependencies, row: JournalRow, evidence: Evide
     const why = `the call can still take effect until ${until}, so --not-applied is not possible yet`;
     throw refusal("settle.too-early", row, why, "decide again after that time (setting settle.timeMs)");
   }
-  if (evidence.kind === "not-found" && evidence.partEffect !== undefined) {
-    return done(
-      evidence.partEffect,
-      "Recorded: the part that the platform shows. The next run sends the rest if the CRM still wants it.",
-    );
-  }
-  return {
-    state: "dropped",
-    changes: decide.notApplied?.(journalEntry(row)) ?? [],
-    audit: {},
-    summary: "Recorded: the operation was not carried out. The next run sends it again if the CRM still wants it.",
-  };
+  const then = (what: string): string =>
+    typeof undone === "string"
+      ? `No run sends ${what} by itself: \`crm-sync undo ${undone} --out FILE\` plans what is left.`
+      : `The next run sends ${what} if the CRM still wants it.`;
+  if (evidence.kind === "not-found" && evidence.partEffect !== undefined)
+    return done(evidence.partEffect, `Recorded: the part that the platform shows. ${then("the rest")}`);
+  const changes = decide.notApplied?.(journalEntry(row));
+  const next =
+    changes === undefined ? then("it again") : "This ended the request: make a new one if it is still needed.";
+  const summary = `Recorded: the operation was not carried out. ${next}`;
+  return { state: "dropped", changes: changes ?? [], audit: {}, summary };
 }
 
 function refusal(code: string, row: Pick<JournalRow, "id" | "operation">, why: string, cure: string): Problem {

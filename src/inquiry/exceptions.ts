@@ -2,7 +2,10 @@ import { sql } from "kysely";
 import type { RecordKey, Stream } from "../crm/model.ts";
 import type { OperationTable } from "../ledger/journal/tables.ts";
 import type { QuarantineTable } from "../ledger/records/tables.ts";
-import { causeOf, heldBy, standingBefore } from "../ledger/records/open-records.ts";
+import { causeOf, heldBy, isOfRemoved, standingBefore } from "../ledger/records/open-records.ts";
+import { removedStreams } from "../ledger/records/source-reads.ts";
+import { sourceRemoved } from "../report/open.ts";
+import { parseKey } from "../crm/keys.ts";
 import { whatIsAsked } from "../ledger/decisions/what-is-asked.ts";
 import { namesWhere } from "../engine/model/registry.ts";
 import { countedStored } from "../engine/model/operation.ts";
@@ -25,6 +28,7 @@ type Time = Readonly<Record<"from" | "to", string>>;
 export async function* exceptions(ledger: ReadOnlyLedger, time: Time): AsyncGenerator<FoundException, void, void> {
   yield* quarantined(ledger, time);
   yield* deferred(ledger, time);
+  yield* ofRemovedSources(ledger, time);
   const told = async (found: OperationTable) => {
     const row = await operationFacts(ledger, found);
     return { row, count: countedStored(row.kind, row.payload) ?? null };
@@ -118,6 +122,22 @@ function* deferred(ledger: ReadOnlyLedger, time: Time): Generator<FoundException
       holds: row.hold === null ? [] : [row.hold],
     };
     yield { facts, ended: row.ended_at === null ? null : { at: row.ended_at, how: "it waits for that no more" } };
+  }
+}
+
+/** Records of sources that are no longer configured, as the last configuration has it. */
+function* ofRemovedSources(ledger: ReadOnlyLedger, { to }: Time): Generator<FoundException, void, void> {
+  const query = sql<RecordKey & { stream: Stream; customer: string; code: string; source: string; since: string }>`
+    with recursive ${sql.raw(removedStreams)}
+    select record.stream, record.namespace, record.id, ${sourceRemoved} as code, removed.source, removed.since,
+      record.customer_namespace || '/' || record.customer_id as customer
+    from removed cross join record indexed by record_by_hash on ${sql.raw(isOfRemoved("removed"))}
+    where removed.since < ${to}
+    order by record.stream, record.namespace, record.id`;
+  for (const { stream, namespace, id, customer, code, source, since } of ledger.rows(query)) {
+    const whose = { stream, key: { namespace, id }, customer: parseKey(customer) };
+    const why = { reason: "", since, cause: source, holds: [] };
+    yield { facts: { kind: "deferred", code, ...whose, ...why }, ended: null };
   }
 }
 

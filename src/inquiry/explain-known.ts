@@ -6,6 +6,7 @@ import type { RecordKey, Stream } from "../crm/model.ts";
 import { handedIn } from "../engine/model/registry.ts";
 import { stored } from "../ledger/database/damage.ts";
 import { requestColumns, requestFromRow } from "../ledger/state/requests.ts";
+import { notAsLeft } from "../ledger/state/differences.ts";
 import { candidatesKind } from "../ledger/state/observations.ts";
 import { nameOf, requestKindOf } from "../engine/model/requests.ts";
 import { isSameKey } from "../engine/model/state.ts";
@@ -33,6 +34,7 @@ type Known = Pick<
   | "requests"
   | "byHand"
   | "candidates"
+  | "differences"
   | "observations"
   | "observationRead"
 >;
@@ -65,7 +67,7 @@ export async function known(
     byHand: await byHandOf(ledger, stream, key),
     candidates: isCustomer && enterprise === undefined ? await candidatesOf(ledger, key) : [],
   };
-  if (customer === null) return { ...base, observations: [], observationRead: null };
+  if (customer === null) return { ...base, differences: [], observations: [], observationRead: null };
   const read = await ledger.db
     .selectFrom("observation_read")
     .select(["seen_at as seenAt", "complete"])
@@ -73,9 +75,17 @@ export async function known(
     .where("customer_id", "=", customer.id)
     .executeTakeFirst();
   const observations: ObservationFacts[] = [];
-  for (const whose of whereShown(customer, placed))
+  const differences: ExplainFacts["differences"] = [];
+  for (const whose of whereShown(customer, placed)) {
     observations.push(...(await observationsOf(ledger, stream, whose, base)));
-  return { ...base, observations, observationRead: read ? { ...read, complete: read.complete === 1 } : null };
+    differences.push(...differencesOf(ledger, whose, about));
+  }
+  return {
+    ...base,
+    differences,
+    observations,
+    observationRead: read ? { ...read, complete: read.complete === 1 } : null,
+  };
 }
 
 async function linksOf({ db }: ReadOnlyLedger, customer: RecordKey): Promise<ExplainFacts["links"]> {
@@ -249,6 +259,28 @@ async function candidatesOf({ db }: ReadOnlyLedger, customer: RecordKey): Promis
 function whereShown(customer: RecordKey, placed: ExplainFacts["placed"]): RecordKey[] {
   const earlier = placed.flatMap((one) => [one.customer, ...one.movedFrom.map((move) => move.customer)]);
   return [...new Map([customer, ...earlier].map((key) => [formatKey(key), key])).values()];
+}
+
+function differencesOf(
+  ledger: ReadOnlyLedger,
+  customer: RecordKey,
+  { stream, key, numbers }: { stream: Stream; key: RecordKey; numbers: readonly string[] },
+): ExplainFacts["differences"] {
+  const subject = sql`' ' || subject || ' '`;
+  const isOwn = {
+    customers: sql`true`,
+    orders: sql`level in ('order', 'product', 'package') and (instr(${subject}, ${` of order ${formatKey(key)} `}) > 0
+      or exists (select 1 from json_each(${JSON.stringify(numbers)})
+        where instr(${subject}, ' under asset number ' || value || ' ') > 0))`,
+    staff: sql`level in ('staff', 'assignment') and instr(${subject}, ${` of ${formatKey(key)} `}) > 0`,
+  }[stream];
+  return [
+    ...ledger.rows(sql<ExplainFacts["differences"][number]>`
+      select level, subject, detail, first_seen as since from difference
+      where namespace = ${customer.namespace} and customer_id = ${customer.id} and ended_at is null
+        and ${sql.raw(notAsLeft)} and ${isOwn}
+      order by first_seen, level, subject`),
+  ];
 }
 
 async function observationsOf(

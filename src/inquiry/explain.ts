@@ -172,7 +172,9 @@ async function auditOf(
   key: RecordKey,
   customer: RecordKey | null,
 ): Promise<ExplainFacts["audit"]> {
-  const own = [subjectOf(stream, key), ...(stream === "customers" ? await requestSubjects(ledger, key) : [])];
+  const about = { customers: {}, staff: { about: formatKey(key) }, orders: undefined }[stream];
+  const asked = customer === null || about === undefined ? [] : await requestSubjects(ledger, customer, about);
+  const own = [subjectOf(stream, key), ...asked];
   const shared =
     customer === null || stream === "customers"
       ? []
@@ -205,12 +207,17 @@ async function auditOf(
   };
 }
 
-async function requestSubjects({ db }: ReadOnlyLedger, customer: RecordKey): Promise<string[]> {
+async function requestSubjects(
+  { db }: ReadOnlyLedger,
+  customer: RecordKey,
+  { about }: { about?: string },
+): Promise<string[]> {
   const rows = await db
     .selectFrom("manual_request")
     .select(["of", "about"])
     .where("customer_namespace", "=", customer.namespace)
     .where("customer_id", "=", customer.id)
+    .$if(about !== undefined, (query) => query.where("about", "=", about ?? ""))
     .execute();
   return [
     ...new Set(rows.flatMap(({ of, about }) => (isRequestOf(of) ? [requestSubject(customer, { of, about })] : []))),

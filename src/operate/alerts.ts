@@ -127,7 +127,7 @@ const inDoubt: readonly string[] = ["operation.open"];
 /** Left out: records that wait for an open operation, a pause or an unavailable service, if that has its own alert. */
 async function recordAlerts(ledger: Ledger, told: ReadonlySet<Alert["kind"]>): Promise<Alert[]> {
   const alerts: Alert[] = [];
-  for (const group of (await ledger.records.open()).filter((item) => item.counts)) {
+  for (const group of (await ledger.records.openNewest()).filter((item) => item.counts)) {
     if (inDoubt.includes(group.cause) && told.has("unknown")) continue;
     if (group.cause === pausedCode && told.has("paused")) continue;
     if (unreachedCodes.includes(group.cause) && (told.has("service-down") || told.has("breaker"))) continue;
@@ -140,6 +140,7 @@ async function recordAlerts(ledger: Ledger, told: ReadonlySet<Alert["kind"]>): P
       // The reason may contain values that must not be in an alert.
       cure: kind === "quarantine" ? nextForOpen(group) : `${nextForOpen(group)}; \`crm-sync status\` has the reason`,
       count: group.count,
+      newest: group.newest,
     });
   }
   return alerts;
@@ -159,9 +160,9 @@ async function runAlerts(
   const lastRuns = jobs === undefined ? runs : runs.filter(isOfJobs(jobs));
   for (const { run, troubles, clockEnded } of troublesOf(lastRuns)) {
     const { job } = run;
-    for (const { kind, what: summary, next: cure } of troubles) {
+    for (const { kind, what: summary, next: cure, count } of troubles) {
       const key = kind === "does-not-balance" ? `${kind}:${run.id}` : `${kind}:${job}`;
-      alerts.push({ key, kind, summary, cure, page: pagePath.run(run.id) });
+      alerts.push({ key, kind, summary, cure, count, page: pagePath.run(run.id) });
     }
     if (run.state === "done") continue;
     for (const kind of endedByWholeRun) {

@@ -31,6 +31,7 @@ export function verdictOf(facts: ExplainFacts, view: View = plainView): Verdict 
     ...openObstacles(facts, view),
     ...deferralObstacles(facts, record, view),
     ...customerObstacles(facts),
+    ...differenceObstacles(facts, view),
     ...readingObstacles(facts, record),
     ...leftOutObstacles(facts),
   ];
@@ -155,6 +156,20 @@ function customerObstacles({ stream, customer, unusable, waiting: listed }: Expl
   ];
 }
 
+const mostDifferences = 5;
+
+function differenceObstacles({ differences }: ExplainFacts, view: View): Obstacle[] {
+  const next = "crm-sync report reconciliation has each difference; nothing is sent again by itself";
+  const more = differences.length - mostDifferences;
+  return [
+    ...differences.slice(0, mostDifferences).map(({ level, subject, detail, since }): Obstacle => {
+      const what = subject === "" ? level : `${level} ${subject}`;
+      return [`the platform differs since ${instantText(since, view)}: ${what}: ${detail}`, next];
+    }),
+    [more > 0 ? `the platform differs in ${counted(more, "more thing")}` : undefined],
+  ];
+}
+
 function readingObstacles({ read }: ExplainFacts, { state, source, missed }: RecordFacts): Obstacle[] {
   const reads = counted(missed, "complete reading");
   const lacked =
@@ -253,6 +268,7 @@ export function sinceWhen(facts: ExplainFacts): string | null {
       .filter(({ state }) => state === "open")
       .map(({ createdAt }) => createdAt),
     ...facts.unusable.map(({ firstSeen }) => firstSeen),
+    ...facts.differences.map(({ since }) => since),
   ].sort();
   if (stops[0] !== undefined) return stops[0];
   const stands = [...facts.placed, ...facts.staffLinks, ...(facts.stream === "customers" ? facts.links : [])];

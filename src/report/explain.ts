@@ -171,6 +171,8 @@ export interface ExplainFacts {
   requests: RequestFacts[];
   byHand: ByHandFacts | null;
   candidates: CandidateFacts[];
+  /** How the platform differs from what was sent, as far as a reading showed it; of a customer, all of it. */
+  differences: { level: string; subject: string; detail: string; since: string }[];
   observations: ObservationFacts[];
   observationRead: { seenAt: string; complete: boolean } | null;
   operations: { total: number; newest: OperationFacts[] };

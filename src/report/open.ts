@@ -83,13 +83,15 @@ export function ownerName(owner: string): string {
   return owner === "crm" ? "CRM" : owner;
 }
 
+export function nextForRemoved(source: string): string {
+  return (
+    `if another source contains these records now: crm-sync reassign ${source} --to SOURCE --reason TEXT. If no ` +
+    `source does: crm-sync reassign ${source} --release --reason TEXT (the licences stay). Or configure the source again`
+  );
+}
+
 export function nextForOpen(group: OpenRecords): string {
-  if (group.code === sourceRemoved)
-    return (
-      `if another source contains these records now: crm-sync reassign ${group.cause} --to SOURCE --reason TEXT. If ` +
-      `no source does: crm-sync reassign ${group.cause} --release --reason TEXT (the licences stay). Or configure ` +
-      "the source again"
-    );
+  if (group.code === sourceRemoved) return nextForRemoved(group.cause);
   if (group.standing === "quarantined") return nextForQuarantine();
   const [first] = group.examples;
   if (group.examples.some(({ reason }) => reason === operationParked))

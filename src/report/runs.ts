@@ -310,7 +310,7 @@ interface RunVerdict {
 const byExit: Readonly<Record<number, Omit<RunVerdict, "sign">>> = {
   [exitCodes.changesPending]: { tone: "wait", words: "changes are pending" },
   [exitCodes.recordsRejected]: { tone: "wait", words: "some records are not done" },
-  [exitCodes.held]: { tone: "wait", words: "something waits for approval" },
+  [exitCodes.held]: { tone: "wait", words: "something waits for a person: an approval, or the end of a pause" },
   [exitCodes.unknown]: { tone: "wait", words: "the outcome of some operations is not known" },
   [exitCodes.doesNotBalance]: { tone: "bad", words: "it does not balance" },
   [exitCodes.sourceDown]: { tone: "wait", words: "a source or a service was down or incomplete" },

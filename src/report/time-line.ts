@@ -231,8 +231,9 @@ function decisionEntry({ at, kind, body, sequence }: AuditFacts): TimeLineEntry[
   if (by === undefined || by === theCrm) return [];
   const reason = textIn(body, "reason");
   const fields = body["fields"];
+  const endpoint = kind === "not-applied" ? also(" ", textIn(body, "endpoint") ?? null) : "";
   return [
-    entry(at, "person", `${kind.replaceAll("-", " ")}${also(": ", reason ?? null)}`, {
+    entry(at, "person", `${kind.replaceAll("-", " ")}${endpoint}${also(": ", reason ?? null)}`, {
       name: by,
       details: [
         ...(kind === "private-shown" && Array.isArray(fields) ? [`shown: ${fields.map(String).join(", ")}`] : []),

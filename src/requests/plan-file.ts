@@ -138,11 +138,12 @@ function parsed(text: string): unknown {
   }
 }
 
-export function refused(path: string, why: string): Problem {
+/** `undone`: the run that the plan undoes. */
+export function refused(path: string, why: string, undone?: string): Problem {
   return new Problem({
     code: "plan.refused",
     message: `the plan ${path} was refused: ${why}. Nothing was sent`,
-    cure: "make a new plan with `crm-sync plan --out FILE`",
+    cure: `make a new plan with \`crm-sync ${undone === undefined ? "plan" : `undo ${undone}`} --out FILE\``,
     exitCode: exitCodes.usage,
     place: path,
   });
@@ -190,10 +191,11 @@ export function chosenFrom(
   applied: ReadonlyMap<string, AppliedBy>,
 ): { expected: NonNullable<RunRequest["expected"]>; before: string[] } {
   const all = [...saved.customers.values()];
+  const { undo } = saved.header;
   const named = namedBy(path, all, choice);
   for (const operation of named?.alone ?? []) {
     const by = applied.get(operation.hash);
-    if (by !== undefined) throw refused(path, appliedText(operation, by));
+    if (by !== undefined) throw refused(path, appliedText(operation, by), undo);
   }
   const expected = new Map<string, { customer: RecordKey } & ExpectedCustomer>();
   const chosen = new Set<string>();
@@ -206,7 +208,7 @@ export function chosenFrom(
     expected.set(formatKey(item.customer), {
       customer: item.customer,
       plan: saved.header.run,
-      undo: saved.header.undo,
+      undo,
       facts: item.facts,
       operations: new Map(item.operations.map((operation) => [operation.hash, nameOf(operation)])),
       chosen: new Set(own.map(({ hash }) => hash)),
@@ -221,7 +223,8 @@ export function chosenFrom(
     }),
   );
   const [first] = before;
-  if (expected.size === 0 && first !== undefined) throw refused(path, `all its operations are outdated: ${first}`);
+  if (expected.size === 0 && first !== undefined)
+    throw refused(path, `all its operations are outdated: ${first}`, undo);
   return { expected, before };
 }
 

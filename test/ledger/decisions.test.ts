@@ -196,7 +196,7 @@ describe("an approval", () => {
     }
     const approve = async (shown?: string) => await ledger.decisions.approveRun("r1", ...anna, shown);
     await expect(approve("else")).rejects.toMatchObject(usage("approve.not-shown"));
-    expect(await approve()).toEqual({ customers: 3, operations: 6 });
+    expect(await approve()).toEqual({ customers: 3, operations: 6, ofUndo: false });
     expect(await states(ledger)).toEqual(["approved", "approved", "approved", "open", "open", "open"]);
     await expect(approve()).rejects.toMatchObject(usage("approve.not-held"));
   });

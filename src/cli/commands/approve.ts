@@ -72,22 +72,22 @@ async function approveOperation(invocation: Invocation, id: string, words: Decis
   });
 }
 
-function carriesOut({ ofUndo, customer }: { ofUndo: boolean; customer: RecordKey }, what: string): string {
+function carriesOut({ ofUndo, customer }: { ofUndo: boolean; customer?: RecordKey }, what: string): string {
   return ofUndo
     ? `\`crm-sync apply UNDO\`, with the file of the undo, and no other run carries out ${what}`
-    : `the next run carries out ${what}, or at once: ${resyncCommand(customer)}`;
+    : `the next run carries out ${what}${customer === undefined ? "" : `, or at once: ${resyncCommand(customer)}`}`;
 }
 
 async function approveRun(invocation: Invocation, run: string, words: DecisionWords): Promise<ExitCode> {
   return await withLedger(invocation, async (application) => {
     const { reason, by } = decisionOf(words);
     const ledger = await application.existingLedger();
-    const { customers, operations } = await ledger.decisions.approveRun(run, reason, by);
+    const { customers, operations, ofUndo } = await ledger.decisions.approveRun(run, reason, by);
     const those = operations === 1 ? "1 operation" : `${operations} operations`;
     const whose = customers === 1 ? "1 customer" : `${customers} customers`;
     return {
       json: { run, customers, operations, state: "approved" },
-      text: `${those} of ${whose} that ${run} held are approved; the next run carries out exactly these`,
+      text: `${those} of ${whose} that ${run} held are approved; ${carriesOut({ ofUndo }, "exactly these")}`,
     };
   });
 }

@@ -176,6 +176,7 @@ export interface Decide<S extends Shapes> {
   applied: (entry: JournalEntry<S>, seen: Exclude<Evidence, { kind: "confirmed" }>) => CountedAsApplied;
   /** If set: not settled as not applied while a part is shown. The text says what to do instead. */
   partCure?: string;
+  /** If set: no run sends it again. The changes end what asked for it. */
   notApplied?: (entry: JournalEntry<S>) => readonly StateChange[];
 }
 

@@ -79,7 +79,11 @@ export async function planRun(
     summary.rejected = await ledger.decisions.rejected();
     summary.open = await ledger.records.open(scopeOf(deps, request));
     const inDoubt = (await ledger.journal.open()).length > 0;
-    summary.exitCode = exitCodeOf(summary, { stopped: request.signal?.aborted === true, inDoubt });
+    summary.exitCode = exitCodeOf(summary, {
+      stopped: request.signal?.aborted === true,
+      inDoubt,
+      paused: ledger.pause.now() !== undefined,
+    });
   } catch (error) {
     if (ledger.broken !== undefined) throw ledger.broken;
     failure = { error };
@@ -144,13 +148,16 @@ async function note({ ledger }: RunDependencies, summary: PlanSummary, item: Pla
 }
 
 /** The most serious open problem. Planned changes come last. */
-function exitCodeOf(summary: PlanSummary, { stopped, inDoubt }: { stopped: boolean; inDoubt: boolean }): ExitCode {
+function exitCodeOf(
+  summary: PlanSummary,
+  { stopped, inDoubt, paused }: Readonly<Record<"stopped" | "inDoubt" | "paused", boolean>>,
+): ExitCode {
   const down = summary.sources.some(
     (tally) => tally.problem !== undefined || tally.doubt !== undefined || !tally.complete,
   );
   if (stopped) return exitCodes.other;
   if (inDoubt) return exitCodes.unknown;
-  if (summary.held.length + summary.heldBy.size > 0) return exitCodes.held;
+  if (summary.held.length + summary.heldBy.size > 0 || (paused && summary.operations > 0)) return exitCodes.held;
   if (down || summary.unreadable > 0) return exitCodes.sourceDown;
   if (summary.defects > 0) return exitCodes.other;
   // If something is planned, that includes people's requests.

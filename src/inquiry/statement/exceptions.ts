@@ -1,3 +1,4 @@
+import { sourceRemoved } from "../../report/open.ts";
 import { sql } from "kysely";
 import { formatKey } from "../../crm/keys.ts";
 import { streams, type RecordKey, type Stream } from "../../crm/model.ts";
@@ -116,7 +117,7 @@ function actorOf(facts: ExceptionFacts): Actor | null {
     case "quarantined":
       return ownerOfQuarantine(facts.row.code);
     case "deferred":
-      return ownerOf(facts.cause);
+      return ownerOf(facts.code === sourceRemoved ? facts.code : facts.cause);
     case "rejected":
       return ownerOf(`rejected.${facts.row.outcomeCode ?? ""}`);
     case "unknown":

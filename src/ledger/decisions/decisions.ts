@@ -188,20 +188,22 @@ export class Decisions {
     reason: string,
     by: string,
     shown?: string,
-  ): Promise<{ customers: number; operations: number }> {
+  ): Promise<{ customers: number; operations: number; ofUndo: boolean }> {
     return await this.#context.write(() => {
       const approving = this.#holds.askedBy(run).filter((hold) => scopesOfRuns.has(hold.scope) && !needsApproval(hold));
       if (approving.length === 0) throw notHeld(`the limits of the run ${run} no longer hold anything`);
       if (shown !== undefined && shown !== shownMark(approving))
         throw notShown(`the list of operations that the run ${run} held`);
       const customers = new Set<string>();
+      let ofUndo = false;
       for (const hold of approving) {
         const question = this.#holds.question(hold.question);
         if (question === undefined) throw unknownQuestion(hold.question);
         this.#approveOne(question, hold, { reason, by });
         customers.add(formatKey(question.customer));
+        ofUndo ||= question.ofUndo;
       }
-      return { customers: customers.size, operations: approving.length };
+      return { customers: customers.size, operations: approving.length, ofUndo };
     });
   }
 

@@ -26,6 +26,7 @@ interface OpenRow {
   cause: string;
   count: number;
   since: string;
+  newest: string;
   /** JSON: the three oldest, with the `hold` that a person must decide or rejected. */
   examples: string;
 }
@@ -149,7 +150,7 @@ const statement = `
   numbered as (
     select *, row_number() over (partition by standing, stream, code, cause order by since, record) as number from open
   )
-  select standing, stream, code, cause, count(*) as count, min(since) as since,
+  select standing, stream, code, cause, count(*) as count, min(since) as since, max(since) as newest,
     json_group_array(json_object('record', record, 'reason', reason, 'since', since, 'hold', hold))
       filter (where number <= 3) as examples
   from numbered group by standing, stream, code, cause order by count desc, standing, stream, code, cause`;
@@ -163,23 +164,37 @@ const removedStatement = `
     where removed.stream in (select value from json_each(@streams))
       or not exists (select 1 from source_stream c where c.stream = removed.stream and c.job is not null)
   )
-  select 'deferred' as standing, stream, '${sourceRemoved}' as code, source as cause, count, since,
+  select 'deferred' as standing, stream, '${sourceRemoved}' as code, source as cause, count, since, since as newest,
     (select json_group_array(json_object('record', record, 'since', since, 'reason',
         'its source ' || source || ' is configured no longer: nobody reads it, and nobody would miss it'))
       from (${ofRemoved("namespace || '/' || id as record", "theirs")} limit 3)) as examples
   from theirs where count > 0 order by count desc, source, stream`;
 
 function ofRemoved(what: string, of = "removed"): string {
-  return `select ${what} from record indexed by record_by_hash
-    where record.source = ${of}.source and record.stream = ${of}.stream
-      and state not in ('absent', 'quarantined') and deferred_code is null`;
+  return `select ${what} from record indexed by record_by_hash where ${isOfRemoved(of)}`;
 }
+
+/** SQL: whether the `record` waits for nothing else. */
+export function isOfRemoved(of: string): string {
+  return `record.source = ${of}.source and record.stream = ${of}.stream
+      and record.state not in ('absent', 'quarantined') and deferred_code is null`;
+}
+
+/** `newest`: since when the last of them waits. */
+export type OpenNewest = OpenRecords & { newest: string };
 
 /** All records that are not done. `all` runs a statement with named parameters on a connection to the ledger. */
 export function openRecords(
   all: (statement: string, parameters: OpenParameters) => readonly unknown[],
   scope: OpenScope = {},
 ): OpenRecords[] {
+  return openNewest(all, scope).map(({ newest: _newest, ...group }) => group);
+}
+
+function openNewest(
+  all: (statement: string, parameters: OpenParameters) => readonly unknown[],
+  scope: OpenScope,
+): OpenNewest[] {
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the statements above say what a row is
   const rows = [statement, removedStatement].flatMap((text) =>
     all(text, {
@@ -216,8 +231,14 @@ export class OpenTables {
     });
   }
 
+  readonly #all = (text: string, parameters: OpenParameters): readonly unknown[] =>
+    this.#statements[text === statement ? "open" : "removed"].all(parameters);
+
   records(scope: OpenScope): OpenRecords[] {
-    const { open, removed } = this.#statements;
-    return openRecords((text, parameters) => (text === statement ? open : removed).all(parameters), scope);
+    return openRecords(this.#all, scope);
+  }
+
+  newest(): OpenNewest[] {
+    return openNewest(this.#all, {});
   }
 }

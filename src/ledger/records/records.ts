@@ -4,7 +4,7 @@ import type { LedgerContext } from "../context.ts";
 import type { Sequence } from "../database/sequence.ts";
 import type { HoldRows } from "../decisions/hold-rows.ts";
 import { type OrderNow, RecordTables } from "./record-tables.ts";
-import { OpenTables, type OpenScope } from "./open-records.ts";
+import { OpenTables, type OpenNewest, type OpenScope } from "./open-records.ts";
 import { QuarantineRetry, Remapping } from "./remapping.ts";
 import {
   RemovedSources,
@@ -209,6 +209,10 @@ export class Records {
 
   async open(scope: OpenScope = {}): Promise<OpenRecords[]> {
     return this.#context.read(() => this.#open.records(scope));
+  }
+
+  async openNewest(): Promise<OpenNewest[]> {
+    return this.#context.read(() => this.#open.newest());
   }
 
   async has(stream: Stream, key: RecordKey): Promise<boolean> {

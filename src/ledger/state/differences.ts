@@ -36,6 +36,9 @@ export type StandingDifference = RecordKey & Pick<DifferenceTable, "level" | "su
 
 export type SeenDifference = Pick<DifferenceTable, "level" | "subject" | "class"> & { firstSeen: string };
 
+/** SQL: sent by us and not as it was left. Other extra things come from others. */
+export const notAsLeft = `(class in ('missing', 'different') or subject like '${shownTwice}%' or subject like '${shownStill}%')`;
+
 export class DifferenceRows {
   readonly #statements;
 
@@ -94,7 +97,7 @@ export class DifferenceRows {
 
   /** The first missing, different, or twice or still shown ones, by customer. */
   first(limit: number): StandingDifference[] {
-    return this.#statements.first.all(`${shownTwice}%`, `${shownStill}%`, limit);
+    return this.#statements.first.all(limit);
   }
 }
 
@@ -116,9 +119,9 @@ function prepareStatements(database: Sqlite) {
     counts: sql<[string, string], Omit<DifferenceCount, "twice" | "still"> & { twice: number; still: number }>`
       select class, subject like ? as twice, subject like ? as still, count(*) as count, min(first_seen) as since
         from difference where ended_at is null group by 1, 2, 3 order by 1, 2, 3`,
-    first: sql<[string, string, number], StandingDifference>`
+    first: sql<[number], StandingDifference>`
       select namespace, customer_id as id, level, subject, detail from difference
-        where ended_at is null and (class in ('missing', 'different') or subject like ? or subject like ?)
+        where ended_at is null and ${notAsLeft}
         order by namespace, customer_id, level, subject limit ?`,
   });
 }

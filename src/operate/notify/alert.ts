@@ -11,7 +11,7 @@ export type Severity = (typeof severities)[number];
 const kinds = {
   "does-not-balance": { severity: "critical", many: "runs do not balance" },
   "run-failed": { severity: "critical", many: "jobs failed" },
-  "service-down": { severity: "critical", many: "jobs did not reach a service" },
+  "service-down": { severity: "critical", many: "customers were not reached" },
   breaker: { severity: "critical", many: "circuits are open" },
   unknown: { severity: "critical", many: "operations have no known outcome" },
   assumption: { severity: "critical", many: "assumptions were contradicted" },
@@ -27,7 +27,7 @@ const kinds = {
   hold: { severity: "warning", many: "holds wait for approval" },
   settings: { severity: "warning", many: "settings are missing" },
   canary: { severity: "warning", many: "records wait, as the share before them was not read back as meant" },
-  "not-as-placed": { severity: "warning", many: "jobs found things that are not as they were placed" },
+  "not-as-placed": { severity: "warning", many: "things are not as they were placed" },
   quarantine: { severity: "warning", many: "records are in quarantine" },
   rejected: { severity: "warning", many: "records are rejected" },
   deferred: { severity: "notice", many: "records are deferred" },
@@ -59,6 +59,8 @@ export interface Alert {
   cure: string;
   /** Default: 1. If it grows, people are notified again. */
   count?: number;
+  /** Since when the last of them exists. A later one is another one, so people are notified again. */
+  newest?: string;
   page?: string;
 }
 
@@ -67,21 +69,23 @@ export function countOf(alert: Alert): number {
 }
 
 export function bodyOf(alert: Alert): Json {
-  const { kind, summary, cure, page } = alert;
-  return { kind, summary, cure, count: countOf(alert), ...(page === undefined ? {} : { page }) };
+  const { kind, summary, cure, newest, page } = alert;
+  const rest = { ...(newest !== undefined && { newest }), ...(page !== undefined && { page }) };
+  return { kind, summary, cure, count: countOf(alert), ...rest };
 }
 
 export function fromBody(key: string, body: Json): Alert {
   const fields = isJsonObject(body) ? body : {};
   const text = (value: Json | undefined): string => (typeof value === "string" ? value : "");
-  const { kind, page } = fields;
+  const { kind, newest, page } = fields;
   return {
     key,
     kind: typeof kind === "string" && isKind(kind) ? kind : "run-failed",
     summary: text(fields["summary"]),
     cure: text(fields["cure"]),
     count: typeof fields["count"] === "number" ? fields["count"] : 1,
-    ...(typeof page === "string" ? { page } : {}),
+    ...(typeof newest === "string" && { newest }),
+    ...(typeof page === "string" && { page }),
   };
 }
 
@@ -143,13 +147,18 @@ export function dueFor(
     if (!concerns(channel, alert)) {
       if (before !== undefined) due.forgotten.push(alert.key);
     } else if (before?.since !== since) due.changes.push({ event: "started", alert, since });
-    else if (countOf(alert) > countOf(before.alert)) due.changes.push({ event: "grew", alert, since });
+    else if (countOf(alert) > countOf(before.alert) || isNewer(alert, before.alert))
+      due.changes.push({ event: "grew", alert, since });
     else if (isDue(before.toldAt, at)) due.changes.push({ event: "reminder", alert, since });
     else if (countOf(alert) < countOf(before.alert)) due.fewer.push(alert);
   }
   for (const [key, { alert, since }] of told)
     if (!standingKeys.has(key)) due.changes.push({ event: "ended", alert, since });
   return due;
+}
+
+function isNewer({ newest }: Alert, { newest: before }: Alert): boolean {
+  return newest !== undefined && before !== undefined && newest > before;
 }
 
 /** A clock set back by more than the interval causes a reminder at once, instead of a long silence. */

@@ -4,6 +4,7 @@ import type { ByHandFacts } from "../explain.ts";
 import type { HoldFacts, OperationFacts, QuarantineFacts, ReadFacts, RunFacts } from "../facts.ts";
 import { nextForOperation } from "../waiting.ts";
 import { nextForDeferral, nextForHold, nextForQuarantine } from "../next-steps.ts";
+import { nextForRemoved, sourceRemoved } from "../open.ts";
 import { recordName, also } from "../text.ts";
 import { closedCode, closedDeferral, closedVerdict } from "./closed-words.ts";
 import type { Row } from "./shape.ts";
@@ -99,12 +100,15 @@ function deferredRow(facts: Extract<ExceptionFacts, { kind: "deferred" }>): Row 
     record: recordName(facts.stream, facts.key),
     code: closedDeferral(facts.code),
     reason: "the record waits for what its code names",
-    next: nextForDeferral(facts.cause, {
-      customer: facts.customer,
-      record: { stream: facts.stream, key: facts.key },
-      reason: facts.reason,
-      holds: facts.holds,
-    }),
+    next:
+      facts.code === sourceRemoved
+        ? nextForRemoved(facts.cause)
+        : nextForDeferral(facts.cause, {
+            customer: facts.customer,
+            record: { stream: facts.stream, key: facts.key },
+            reason: facts.reason,
+            holds: facts.holds,
+          }),
   };
 }
 

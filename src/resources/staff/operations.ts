@@ -325,7 +325,7 @@ const reset: OperationType<ResetShapes> = {
       summary:
         "The new password counts as set; `crm-sync staff password --help` says how one that was generated is handed out.",
     }),
-    // A person requested it, so nothing sets it again automatically.
+    // A person requested it, so no run sets it again.
     notApplied: ({ operation: { customer }, context }) => [
       { type: "request-withdrawn", customer, of: "password", about: formatKey(context.staff) },
     ],

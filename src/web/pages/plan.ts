@@ -34,8 +34,8 @@ export const planPage: Page = (routes, dashboard) => {
     const run = idOfSegment(context.req.param("id"));
     return await deciding(context, dashboard, {
       decide: async ({ ledger, reason, by, shown }) => {
-        await ledger.decisions.approveRun(run, reason, by, shown);
-        return "/plan?done=approved-run";
+        const { ofUndo } = await ledger.decisions.approveRun(run, reason, by, shown);
+        return `/plan?done=${ofUndo ? "approved-undo" : "approved-run"}`;
       },
       shownAgain: async (notice, status) => await planShown(context, dashboard, notice, status),
     });
@@ -62,8 +62,8 @@ interface Given {
 
 async function decideOnHold(hold: string, { ledger, decision, reason, by, shown }: Given): Promise<string> {
   if (decision.startsWith("op_")) {
-    await ledger.decisions.approveOperation(decision, reason, by);
-    return "approved-one";
+    const { ofUndo } = await ledger.decisions.approveOperation(decision, reason, by);
+    return ofUndo ? "approved-undo" : "approved-one";
   }
   switch (decision) {
     case "approve": {
@@ -144,7 +144,7 @@ async function planShown(
         holds.total === 0
           ? "Nothing is held."
           : `${counted(holds.waits, "hold")} ${holds.waits === 1 ? "waits" : "wait"} for a person, ` +
-            `${holds.total - holds.waits} approved for the next run. Held: ${sumsText(sums)}.`
+            `${holds.total - holds.waits} approved and not carried out yet. Held: ${sumsText(sums)}.`
       }
     </p>
     ${holds.holds.map((hold) => holdCard(hold, when))}
