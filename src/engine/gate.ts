@@ -1,6 +1,6 @@
 import type { Holdable } from "./plan/limits.ts";
 import type { StandingHold } from "../ledger/decisions/hold-rows.ts";
-import type { Decided } from "./plan/gated.ts";
+import { holdablesOf, type Decided } from "./plan/gated.ts";
 import { decidedIn } from "./planning.ts";
 import { removesNoMore } from "./model/operation.ts";
 import type { CustomerPlan } from "./plan/plan.ts";
@@ -19,6 +19,14 @@ export function isOfUndo({ expected }: Pick<CustomerAttempt, "expected">): boole
 /** A removal of more than was judged is new, for example if somebody did not get the replacement seat. */
 function isReleased(released: Holdable | undefined, { removes }: Holdable): boolean {
   return released !== undefined && removesNoMore(removes, released.removes);
+}
+
+export const nothingToJudge: AtTheGate = {
+  decided: { asked: new Map(), approved: new Map(), rejected: new Map(), outdated: new Map() },
+};
+
+export function mayBeHeld({ deps, knows: { held } }: CarryOut, { operations }: CustomerPlan): boolean {
+  return held.asked === true || holdablesOf(deps.policies, held, operations, []).length > 0;
 }
 
 /** The run judges new operations that may be held. An operation that changed since a person saw it is new. */

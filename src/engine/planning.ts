@@ -107,8 +107,8 @@ export class CustomerPlanning implements Planner {
     let plan = this.#planNow(tried);
     const told = this.#untold(plan);
     if (told.length > 0) await ledger.assumptions.stands(told);
-    const { rejected } = (await decidedIn(this.#deps, knows, plan, false)).decided;
-    if (rejected.size > 0) plan = this.#planNow(tried, new Set(rejected.keys()));
+    const { rejected } = knows.held.asked === true ? (await decidedIn(this.#deps, knows, plan, false)).decided : {};
+    if (rejected !== undefined && rejected.size > 0) plan = this.#planNow(tried, new Set(rejected.keys()));
     if (plan.changes.length === 0) return { kind: "planned", plan };
     await this.#requireFreeEnterprise(plan);
     await knows.record(plan.changes, learned(plan.customer, plan.changes));

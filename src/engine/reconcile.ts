@@ -1,3 +1,4 @@
+import type { RecordReference } from "./model/resource.ts";
 import { failureOf, stackOf } from "../base/errors.ts";
 import { formatKey, subjectOf } from "../crm/keys.ts";
 import type { RecordKey, Stream } from "../crm/model.ts";
@@ -40,7 +41,7 @@ import {
   type StopReason,
   type Why,
 } from "./attempt.ts";
-import { gate, isOfUndo } from "./gate.ts";
+import { gate, isOfUndo, mayBeHeld, nothingToJudge } from "./gate.ts";
 import type { CustomersAwaited } from "./observe.ts";
 import { endUnwanted, lacksSeats } from "./ended-holds.ts";
 import { endRequested } from "./requested.ts";
@@ -191,7 +192,7 @@ class CustomerAttemptRun {
     const { plan, left } = chosenOf(whole, expected);
     const of = this.#of;
     const { observed } = of;
-    const { decided, toJudge } = await gate(of, plan);
+    const { decided, toJudge } = mayBeHeld(of, plan) ? await gate(of, plan) : nothingToJudge;
     this.#asked = decided.asked;
     of.approved = decided.approved;
     if (toJudge !== undefined) {
@@ -213,7 +214,8 @@ class CustomerAttemptRun {
       const mayEnd = this.#isHeld && this.#isBelieved && whole.waits !== true;
       const isUnseen = mayEnd && (await lacksSeats(deps.ledger, { plan: whole, observed }));
       if (isUnseen && expected === undefined && this.#planning.snapshot.readsPeople()) return undefined;
-      const found = await this.#lookForUnsent(whole);
+      const unsent = this.#unsent(whole);
+      const found = unsent.length > 0 ? await this.#lookForUnsent(unsent) : undefined;
       if (found === "recorded") return undefined;
       if (found !== undefined) return await this.#stop(found);
       return this.#isOnlyOutcomes ? this.#finishAhead() : await this.#finish(whole);
@@ -263,19 +265,21 @@ class CustomerAttemptRun {
     this.#progress.plan(operations, records);
   }
 
-  async #lookForUnsent({ operations }: CustomerPlan): Promise<"parked" | "recorded" | undefined> {
-    const { outcomes } = this.#progress;
+  #unsent({ operations }: CustomerPlan): RecordReference[] {
     const isPlanned = new Set(operations.map(({ subject }) => subject));
-    const unsent = unsentOrders(this.#knows.held).filter(
-      (order) => !isPlanned.has(subjectOf(order.stream, order)) && !outcomes.isRejected(order),
+    return unsentOrders(this.#knows.held).filter(
+      (order) => !isPlanned.has(subjectOf(order.stream, order)) && !this.#progress.outcomes.isRejected(order),
     );
+  }
+
+  async #lookForUnsent(unsent: readonly RecordReference[]): Promise<"parked" | "recorded" | undefined> {
     const { found, tooEarly } = await lookForUnsent(
       { ...this.#deps, knows: this.#knows },
       unsent,
       this.#attempt.signal,
     );
     const why = { code: "settle-time", reason: refusedJustNow, again: true };
-    outcomes.wait(tooEarly, why);
+    this.#progress.outcomes.wait(tooEarly, why);
     return found;
   }
 
