@@ -28,12 +28,9 @@ interface JobRequest {
   trigger: "schedule" | "hand";
   signal: AbortSignal;
   fireTime?: string;
-  /** Reads of this run that a person accepts, and who. */
   accepts?: readonly Acceptance[];
   by?: string;
-  /** Replaces the job's limit of calls for verify. */
   calls?: number;
-  /** Replaces the job's canary shares. */
   canary?: readonly number[];
   /** Called at the end, while the run lock is still held. */
   show?: (ended: EndedJob) => Promise<void>;
@@ -57,7 +54,6 @@ interface Execution {
 
 const executions = { sync: executeSync, verify: executeVerify, report: executeReport, backup: executeBackup } as const;
 
-/** Executes a job under the run lock and notifies people. */
 export async function executeJob(application: Application, job: BoundJob, request: JobRequest): Promise<ExitCode> {
   const { fireTime, accepts = [], by, signal } = request;
   const dependencies = await application.runDependencies();

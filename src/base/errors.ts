@@ -47,7 +47,6 @@ export function problemOf(thrown: unknown): Problem {
   throw thrown;
 }
 
-/** Several problems at once, such as all mistakes of a configuration. */
 export class Problems extends Error {
   readonly problems: readonly Problem[];
 

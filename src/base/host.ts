@@ -1,10 +1,7 @@
 import { readFileSync, statfsSync, statSync } from "node:fs";
 
 export interface Host {
-  /**
-   * Names this running system and this lock file. Whoever finds the same name later and has the lock knows that its
-   * previous holder died. Undefined if that would prove nothing.
-   */
+  /** Whoever finds this name again and has the lock knows that its holder died. Undefined if that proves nothing. */
   holderOf(lockFile: string): string | undefined;
   /** How far the clocks of computers and services may differ, in milliseconds. */
   readonly clockSkewMs: number;

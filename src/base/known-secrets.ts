@@ -69,7 +69,6 @@ const gram = 5;
 /** A part of a secret is hidden from this length on, where a text may be cut. */
 const shortestPart = 8;
 const shortestEnd = 6;
-/** The tokens that were used last. */
 const mostTokens = 128;
 /** A hundred spellings set few of these bits, so few texts need a second look. */
 const filterBits = 18;

@@ -7,7 +7,6 @@ export class Observers<Seen> {
     this.#failed = failed;
   }
 
-  /** Returns a function that unsubscribes. */
   subscribe(listener: (seen: Seen) => void): () => void {
     this.#listeners.add(listener);
     return () => {

@@ -41,10 +41,7 @@ export async function blockersOf(application: BooksPlace, label: string): Promis
   return await inquiry.blockers(period, tolerancesOf(application.config.reports.tolerances));
 }
 
-/**
- * Returns who signed off each; an earlier sign-off stays unchanged. Throws a usage Problem for an unknown id or a
- * period that has not begun.
- */
+/** Who signed off each; an earlier one stays. Throws a usage Problem for an unknown id or a period not begun. */
 export async function signOff(
   application: BooksPlace,
   label: string,

@@ -66,8 +66,7 @@ async function keep({ directory, secrets }: Application, place: HeadPlace, line:
     await postJson(place, line, (reference) => secrets.reveal(reference));
     return;
   }
-  // Only appends, so an append-only file works. Each line starts with a line break, so that a half-written line after a
-  // crash does not damage the next one.
+  // Only appends, so an append-only file works. Lines start with a break, so that a half-written one spoils no other.
   const file = openSync(resolve(directory, place.path), appending, 0o600);
   try {
     if (!fstatSync(file).isFile()) throw new UnfitFile("it is no regular file");

@@ -22,10 +22,7 @@ export type Program = ReturnType<typeof createProgram>;
 
 export type CarryOut = (work: (invocation: Invocation) => Promise<ExitCode>) => Promise<void>;
 
-/**
- * Adds a command, or a family of commands. All are loaded for each command line, so the work itself imports its modules
- * when it runs.
- */
+/** Adds commands. All are loaded for each command line, so the work itself imports its modules when it runs. */
 export type Register = (program: Program, carryOut: CarryOut) => void;
 
 export function example(...lines: string[]): string {

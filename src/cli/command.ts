@@ -36,9 +36,7 @@ interface Answer {
 
 type Work = (application: Application) => Promise<ExitCode | Answer>;
 
-/**
- * Opens the application, does the work, prints its answer and closes. Any error is printed and becomes the exit code.
- */
+/** Opens the application, does the work, prints its answer, closes. Any error is printed and becomes the exit code. */
 export async function withApplication(
   invocation: Omit<Invocation, "signal" | "startWeb">,
   work: Work,
@@ -123,10 +121,7 @@ export async function withLedger(invocation: Invocation, work: Work): Promise<Ex
   return await withApplication(invocation, work, { services: false });
 }
 
-/**
- * For a command that only reads: it needs no secret and no right to write. Output about a refused ledger is not a
- * success.
- */
+/** For commands that only read: no secret, no right to write. Output about a refused ledger is not a success. */
 export async function withReader(invocation: Invocation, work: Work): Promise<ExitCode> {
   const reads = async (application: Application): Promise<ExitCode> => {
     const exit = await answered(invocation, application, work);

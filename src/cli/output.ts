@@ -19,10 +19,7 @@ export interface Output {
   readonly stderr: Stream;
   /** The log if nobody watches; undefined: the stderr of the process. */
   readonly log: Log | undefined;
-  /**
-   * A line before the first result, and members of each JSON object, while there is something to say. Called for each
-   * result.
-   */
+  /** A line before the first result, and members of each JSON object, if any. Called for each result. */
   heading(of: () => Heading | undefined): void;
   suggests(complete: Suggested): void;
   suggested: Suggested;
@@ -217,10 +214,7 @@ interface Phase {
   total: number | undefined;
 }
 
-/**
- * A terminal line with the progress of long work. It is drawn at least each second, so that nobody thinks the program
- * hangs. Silent without a terminal.
- */
+/** Progress of long work, drawn at least each second, so that nobody thinks it hangs. Silent without a terminal. */
 export class ProgressLine {
   readonly #stderr: Terminal;
   readonly #monotonic: () => number;

@@ -87,7 +87,6 @@ function withSandboxUrl(argv: readonly string[]): string[] {
   });
 }
 
-/** Carries out one command line with the given output. */
 export async function carryOut(argv: readonly string[], surroundings: Omit<Invocation, "options">): Promise<ExitCode> {
   const { output } = surroundings;
   let exit: ExitCode = exitCodes.ok;

@@ -26,10 +26,7 @@ export async function toFileOrStdout(
   else await writeWhole(path, chunks, options);
 }
 
-/**
- * Writes chunks from one state of the ledger to stdout, through a private file. A slow reader then keeps no state open,
- * so that the write-ahead log can be emptied.
- */
+/** Through a private file: a slow reader then keeps no state open, so that the write-ahead log can be emptied. */
 export async function toStdoutFromOneState(
   output: Pick<Output, "stdout">,
   ledgerPath: string,

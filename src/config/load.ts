@@ -148,8 +148,7 @@ const prefix = "CRM_SYNC__";
 
 /**
  * `CRM_SYNC__orderService__baseUrl=https://…` sets `orderService.baseUrl`. A text setting keeps the text, so `0012`
- * stays
- * `0012`; others are read as YAML (`5`, `true`, `[a, b]`, `{floor: 5}`).
+ * stays `0012`; others are read as YAML (`5`, `true`, `[a, b]`, `{floor: 5}`).
  */
 function readEnvironment(environment: Environment, schema: () => JsonSchema): Result<Layer, Problem[]> {
   const value: JsonObject = {};

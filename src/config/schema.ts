@@ -126,7 +126,6 @@ function isOfThisMachine(hostname: string): boolean {
   return isLoopbackHost(hostname) || /(?:^|\.)localhost\.?$/iu.test(hostname);
 }
 
-/** What does not fit together of where it listens and who may come in. */
 function contradictions({ host, pages, access }: ServeSettings): { path: string[]; message: string }[] {
   if (!pages) return [];
   const found: { path: string[]; message: string }[] = [];

@@ -8,7 +8,6 @@ export function orNull<Schema extends z.ZodType>(schema: Schema) {
   );
 }
 
-/** Missing data and null become `instead()`. */
 export function or<Schema extends z.ZodType>(schema: Schema, instead: () => z.output<Schema>) {
   return unchanged(
     schema.nullish().transform((value) => value ?? instead()),
@@ -83,7 +82,6 @@ export type WireTime = z.infer<typeof wireTimeSchema>;
 
 export const nullableWireTimeSchema = orNull(wireTimeSchema);
 
-/** A number, or text for integers beyond 2^53. */
 export const wireIntegerSchema = z.union([z.int(), z.string().regex(/^-?\d+$/)]);
 
 /** The data of E4 (none) and of M2, M3, M4, M9, M10 (`null`). */

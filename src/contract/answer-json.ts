@@ -9,10 +9,7 @@ const mostLevels = 100;
 
 export class UnfitAnswer extends Error {}
 
-/**
- * Integers beyond 2^53 become text, so that no 64-bit id loses digits. Throws a SyntaxError for invalid JSON, and an
- * UnfitAnswer for deep nesting or a repeated member: nobody knows which of two `code`s is true.
- */
+/** Integers beyond 2^53 become text, so that no id loses digits. A repeated member is unfit: which one is true? */
 export function parseAnswer(text: string): Json {
   const plain = parseJson(text);
   const found = { longInteger: false, members: 0 };
@@ -84,7 +81,6 @@ const isLong = (name: string): boolean => name === "departmentId" || name === "l
 /** Digits of any length as a JSON number (ECMAScript: JSON.rawJSON). */
 const rawNumber: (digits: string) => object = Reflect.get(JSON, "rawJSON");
 
-/** The body of a request: JSON in which a Long is a number with every digit. */
 export function wireText(body: JsonObject): string {
   return JSON.stringify(body, (key: string, value: Json | undefined) =>
     typeof value === "string" && isLong(key) && /^-?\d+$/.test(value) ? rawNumber(value) : value,

@@ -91,7 +91,6 @@ export const assetContentsSchema = unchanged(
 );
 export type AssetContents = z.infer<typeof assetContentsSchema>;
 
-/** Includes the products of packages, in the order of the answer. */
 export function allProducts(contents: Pick<AssetContents, "productInstanceList" | "children">): ProductInstance[] {
   const products = [...contents.productInstanceList];
   const waiting: MerchandiseNode[] = [...contents.children];

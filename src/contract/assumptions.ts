@@ -19,9 +19,7 @@ const nothing = "nothing";
 
 export const cannotBeSeen = "cannot be seen: ";
 
-/**
- * A row: id and settings (without `assumptions.`), question, default, contradiction, effect. Indented lines continue.
- */
+/** Rows: id and settings (without `assumptions.`), question, default, contradiction, effect. Indented: continued. */
 const table = `
 A1
 Which business codes come with HTTP 200 and which with 299? Does code 0 ever come with 299?

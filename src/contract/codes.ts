@@ -1,7 +1,6 @@
 import { endpointIds, endpoints, type EndpointId } from "./endpoints.ts";
 
 /**
- * The meaning of a business code.
  * - `rejected`: nothing changed, and the same call will be rejected again.
  * - `unknown`: the service does not say. A reading settles a write; a read is repeated.
  * - `already-done`: the requested state exists.
@@ -124,7 +123,6 @@ const codes = `
 `;
 
 /**
- * The subject of a rejection.
  * - `record`: one sent record. The others are sent without it.
  * - `enterprise`: everything sent for this enterprise.
  * - `call`: the program made the call wrongly, no record is wrong.
@@ -235,7 +233,6 @@ export function refusedUnlessThere(code: string | null, endpoint: EndpointId): b
   return code !== null && meaningOf(code, endpoint).effect === "settle";
 }
 
-/** The hint for such a code, once a reading showed no effect. */
 export function settledCure(code: string, endpoint: EndpointId): string | undefined {
   return rows.get(code)?.others.find(([of, other]) => of === endpoint && other === notThere)?.[2];
 }

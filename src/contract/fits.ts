@@ -3,10 +3,7 @@ import { isJsonObject } from "../base/canonical-json.ts";
 
 type Test = (value: unknown) => boolean;
 
-/**
- * Whether a schema accepts a value unchanged, many times faster than parsing. True only if the schema would return an
- * equal value. After false, ask the schema, which also names the fault. Unknown parts of zod give false.
- */
+/** True only if the schema would return an equal value. Much faster than parsing. After false, ask the schema. */
 export function fits<Schema extends z.core.$ZodType>(schema: Schema, value: unknown): value is z.output<Schema> {
   return testOf(schema)(value);
 }
@@ -110,7 +107,6 @@ interface Member {
 
 const mostRemembered = 64;
 
-/** An unnamed member of a loose object. */
 const anyOther: Member = { test: () => true, isRequired: false };
 
 /** Members are read at first use: an object may contain its own kind. */

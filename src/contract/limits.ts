@@ -1,6 +1,5 @@
 import { licenseTypes, type LicenseType } from "./vocabulary.ts";
 
-/** Limits of the contracts. `assumptions` lists the open questions. */
 export const limits = {
   staffPerCall: 100,
   /** `name` of M1 and M2, in the configured unit (A31). */

@@ -120,10 +120,7 @@ export const virtualAssetsSchema = z.array(virtualAssetSchema);
 /** Data of E9: strings of 10 digits, see `assetDigitsProblem`. Numbers do not fit the contract. */
 export const assetDigitsSchema = z.array(z.string());
 
-/**
- * Matches results by `sequence`, never by position. Each must come back once, with the sent customerId (optional for
- * delete records) and, for a purchase, a licenseOrderId. Returns all problems.
- */
+/** Matches results by `sequence`, never by position: each must come back once. Returns all problems. */
 export function matchBySequence(
   request: BatchOrderRequest,
   results: readonly BatchOrderResult[],

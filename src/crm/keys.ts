@@ -11,7 +11,6 @@ export function parseKey(text: string): RecordKey {
   return { namespace: text.slice(0, slash), id: text.slice(slash + 1) };
 }
 
-/** The customer of a record. For a customer, itself. */
 export function customerKeyOf(
   stream: Stream,
   record: RecordKey & Partial<Pick<Order | Staff, "customerId" | "customerNamespace">>,

@@ -4,7 +4,6 @@ export const identifier = z.string().min(1).max(200);
 /** Without a slash, so that `crm/10248` names only one record. */
 export const namespace = identifier.regex(/^[^/]+$/);
 export const text = z.string().min(1);
-/** An instant in UTC, ISO 8601 with `Z`. */
 const instant = z.iso.datetime({ offset: false });
 
 export const keyFields = {

@@ -35,7 +35,6 @@ export function personalDataIn(
   return numbers?.some(isPhone) === true ? "a phone number" : undefined;
 }
 
-/** Whether the whole id is an e-mail address or a phone number. */
 export function isAddressOrNumber(id: string): boolean {
   const rest = id.trim();
   if (/^[^\s@]+@[^\s@]+\.[^\s@]+$/u.test(rest)) return true;

@@ -130,7 +130,6 @@ const words: Record<ReadFailureKind, { what: string; cure: string }> = {
 export class ReadFailure extends Problem {
   readonly endpoint: EndpointId;
   readonly kind: ReadFailureKind;
-  /** The service's business code, such as 60017. */
   readonly serviceCode: string | undefined;
   readonly status: number | undefined;
 

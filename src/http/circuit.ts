@@ -7,15 +7,11 @@ export type CircuitState =
 
 export type Permit = { kind: "pass" } | { kind: "probe" } | { kind: "refused"; reason: string };
 
-/**
- * Open after failures: no call is sent. Half-open while one call probes the service. Not cockatiel or opossum: they
- * wrap the call and read the wall clock. Here the intent is committed between permit and call, by a monotonic clock.
- */
+/** Not cockatiel or opossum: they wrap the call and read the wall clock. Here the intent follows the permit. */
 export interface Circuit {
   /** A `probe` must be followed by `success`, `failure` or `release`. */
   ask(): Permit;
   refusal(): string | undefined;
-  /** Resolves when the current probe ends. Undefined without a probe. */
   probeEnds(): Promise<void> | undefined;
   success(permit: Permit): void;
   /** No answer, 5xx, no JSON, or "500". */

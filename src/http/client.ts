@@ -38,9 +38,7 @@ export interface ServiceState {
 export interface ServiceClient {
   /** A read with its repetitions. Throws ReadFailure: a failure is never an empty answer. */
   read<T>(call: Call<T>): Promise<T>;
-  /**
-   * Exactly one attempt. `signal` counts until it is sent. Throws what `beforeSending` threw, or a Problem (bad id).
-   */
+  /** Exactly one attempt. `signal` counts until it is sent. Throws what `beforeSending` threw, or Problem (bad id). */
   write<T>(call: WriteCall<T>): Promise<WriteOutcome<T>>;
   state(): ServiceState;
   close(): Promise<void>;

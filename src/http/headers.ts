@@ -14,7 +14,6 @@ export interface SignedHeaders {
   accepted(): void;
 }
 
-/** Writes the headers that the contract requires, and Accept and User-Agent. */
 export interface HeaderWriter {
   /** Throws TokenFailure or the signal's reason. `enterprise` chooses the user token (A7). */
   write(endpoint: Endpoint, enterprise: string | undefined, signal: AbortSignal | undefined): Promise<SignedHeaders>;
@@ -128,7 +127,6 @@ export function requestPath(
   return text;
 }
 
-/** For counting customers: the enterprise, else the person or the asset. */
 export function subjectOfTarget(target: PathTarget): string | undefined {
   return target.enterpriseGlobalId ?? target.memberGlobalId ?? target.assetId;
 }

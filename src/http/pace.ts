@@ -10,7 +10,6 @@ export interface PaceState {
   pausedMs: number;
 }
 
-/** Spaces the calls to one service, slows down on complaints and recovers call by call. */
 export interface Pace {
   /** Resolves when a call may be sent. Throws if that takes too long, or with the signal's reason. */
   turn(signal?: AbortSignal): Promise<void>;
@@ -85,7 +84,6 @@ export function createPace(options: { callsPerSecond: number | null; turnTimeout
   };
 }
 
-/** Limits how many tasks run at once. Others wait in order. */
 export class Slots {
   #free: number;
   readonly #size: number;

@@ -47,7 +47,6 @@ const largestDepth = 64;
 const largestText = 2_000;
 /** Only so many characters of a text are searched for private values. The rest is dropped. */
 const mostSearched = 8_192;
-/** So many characters of a private value are searched. */
 const mostCompared = 300;
 const bearer = /\bBearer\s+[^\s"'<>]+/giu;
 const mobile = /\+?\d(?:[\s\-().]?\d){8,14}(?!\d)/gu;

@@ -49,7 +49,6 @@ export function abortable<T>(shared: Promise<T>, signal: AbortSignal | undefined
 
 export interface TokenProvider {
   token(signal?: AbortSignal): Promise<string>;
-  /** The current token, unless it is due for renewal. */
   held(): string | undefined;
   /** When the token ends at the latest, on the monotonic clock. Undefined: unknown. */
   endOf(token: string): number | undefined;

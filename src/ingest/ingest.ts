@@ -53,10 +53,7 @@ interface StreamToRead {
   signal?: AbortSignal | undefined;
 }
 
-/**
- * Unchanged rows are marked as seen, others are staged and used only if `guards` believe the read. Only a full,
- * complete read can show that a record is missing.
- */
+/** Unchanged rows are marked as seen, others staged until `guards` agree. Only a full, complete read shows absence. */
 export async function ingestStream(deps: IngestDependencies, of: StreamToRead): Promise<StreamTally> {
   const { ledger } = deps;
   const { source, stream, signal } = of;

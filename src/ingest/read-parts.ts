@@ -187,10 +187,7 @@ export async function askedOf(
 /** No time zone is further behind UTC. */
 const furthestBehindMs = 43_200_000;
 
-/**
- * In the cursor's format. A cursor in local time without a zone is compared with the earliest possible time, so that
- * nothing is missed.
- */
+/** In the cursor's format. A cursor without a zone is compared with the earliest possible time, to miss nothing. */
 function earlierOf(cursor: string, asked: string | undefined, { zone }: Source): string {
   if (asked === undefined) return cursor;
   if (cursor.endsWith("Z")) return Date.parse(asked) < Date.parse(cursor) ? asked : cursor;

@@ -73,10 +73,7 @@ export async function ledgerName({ db }: ReadOnlyLedger): Promise<string | null>
   return identity?.value ?? null;
 }
 
-/**
- * Verifies the whole audit log with its tree, its guards and the heads outside, then compares tables of closed periods
- * and links with it.
- */
+/** Verifies the audit log with its tree, guards and outside heads, then compares closed periods and links with it. */
 export async function auditVerdicts(ledger: ReadOnlyLedger, heads: readonly KeptHead[]): Promise<AuditVerdicts> {
   const verdicts = ledger.reading((database) =>
     verifyRecord({ rows: entriesOf(database), heads, ...keptOf(database) }),

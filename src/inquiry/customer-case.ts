@@ -70,10 +70,7 @@ function belongsTo(table: string, { namespace, id }: RecordKey): RawBuilder<bool
   return sql<boolean>`${of}.customer_namespace = ${namespace} and ${of}.customer_id = ${id}`;
 }
 
-/**
- * All records of a customer and orders that left it; orders and staff with their newest form. `union all` lets each
- * half use its own index.
- */
+/** A customer's records (orders, staff: newest form) and orders that left it. `union all`: each half uses an index. */
 const recordsOf = ofEachCustomer<RecordRow>(({ db }, customer) => {
   const records = db
     .selectFrom("record as r")

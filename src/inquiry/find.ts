@@ -184,10 +184,7 @@ interface NumberOwner {
 
 type OwnerRow = Record<"namespace" | "id" | "customerNamespace" | "customerId", string> & { ended: number };
 
-/**
- * Orders that have an asset number now, newest first: the original order, and orders that renewed it. If its unit ended
- * in all of them, all are returned.
- */
+/** Orders that have an asset number now (original, renewed), newest first; all of them if its unit ended in all. */
 async function ordersOfNumber({ db }: ReadOnlyLedger, number: string): Promise<NumberOwner[]> {
   const { rows } = await sql<OwnerRow>`
     with held (namespace, id, since) as (
@@ -251,10 +248,7 @@ export async function recordOf(ledger: ReadOnlyLedger, stream: Stream, key: Reco
 
 const recordsInPage = 25;
 
-/**
- * Orders or staff of a customer by key, one page; `after`: the last key of the previous page. Without `indexed by`,
- * SQLite goes through the whole stream.
- */
+/** One page by key; `after`: last key of the page before. Without `indexed by`, SQLite reads the whole stream. */
 export async function recordsOfCustomer(
   { db }: ReadOnlyLedger,
   customer: RecordKey,

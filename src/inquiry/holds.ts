@@ -268,10 +268,7 @@ const windows = [
   { scope: "week", ms: 7 * 24 * hourMs },
 ] as const;
 
-/**
- * Use of the limits for 24 hours and 7 days: removals without approval, also possible ones. `now` in epoch
- * milliseconds.
- */
+/** Use of the limits in 24 hours and 7 days: unapproved removals, also possible ones. `now`: epoch milliseconds. */
 export async function taken(
   ledger: ReadOnlyLedger,
   limits: Pick<RemovalLimits, "day" | "week">,

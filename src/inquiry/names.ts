@@ -40,7 +40,6 @@ export async function productNames(ledger: ReadOnlyLedger, { order, instanceId }
   return [];
 }
 
-/** The newest forms of a record, newest first, at most `most`. */
 export async function newestForms(
   { db }: ReadOnlyLedger,
   { stream, namespace, id }: RecordReference,

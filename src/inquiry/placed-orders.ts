@@ -134,10 +134,7 @@ export interface PlacedForm {
   shownNumbers: ReadonlyMap<string, readonly string[]>;
 }
 
-/**
- * Orders of a customer, and orders that left it and may exist there in part. `union all` lets each half use its own
- * index.
- */
+/** Orders of a customer, and orders that left it and may be there in part. `union all`: each half uses an index. */
 const placedRows = ofEachCustomer(({ db }, { namespace, id }) => {
   const placed = db
     .selectFrom("placed_order as p")

@@ -107,10 +107,7 @@ export async function reconciliationView(ledger: ReadOnlyLedger): Promise<Reconc
 
 const mostThings = 2_000;
 
-/**
- * The three sides of an order for its present customer. Undefined if the order was never usable; `tooLarge` if it is
- * too large for a page.
- */
+/** An order's three sides for its present customer. Undefined: never usable; `tooLarge`: too large for a page. */
 export async function orderSides(ledger: ReadOnlyLedger, key: RecordKey): Promise<OrderSides | "tooLarge" | undefined> {
   const row = await ledger.db
     .selectFrom("record as r")

@@ -144,10 +144,7 @@ export class LedgerContext {
     return toInstant(this.stampMs);
   }
 
-  /**
-   * The wall clock in epoch milliseconds. After it was set back into a closed period, stamps continue from the newest
-   * one.
-   */
+  /** The wall clock in epoch milliseconds. If it was set back into a closed period, stamps continue from the newest. */
   get stampMs(): number {
     const [wall, monotonic] = [this.#clock.now(), this.#clock.monotonic()];
     // Another process may have closed a period since.

@@ -174,7 +174,6 @@ async function runAlerts(
   return alerts;
 }
 
-/** Notifies people of states that started or ended. */
 export async function tellPeople(
   deps: NotifyDependencies & { ledger: Ledger; jobs?: readonly string[] },
   summary: RunSummary | undefined,

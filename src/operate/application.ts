@@ -49,14 +49,12 @@ export interface Application extends Pick<Loaded<Config>, "config" | "secrets" |
   readonly logger: Logger;
   readonly observed: Observed;
   readonly instance: string;
-  /** Options with which another process finds the same configuration and services. */
   readonly commandOptions: string[];
   /** Completes commands in alerts and pages, so that people can copy them. */
   readonly suggested: Suggested;
   readonly progress: Progress | undefined;
 
   readonly ledgerPath: string;
-  /** Group that may read written files, besides the owner. */
   readonly group: ReadingGroup | undefined;
   /** `fillsGap`: for a rebuild, which may open a restored ledger that is behind. */
   ledger(how?: { fillsGap?: boolean }): Promise<Ledger>;
@@ -78,7 +76,6 @@ export interface Application extends Pick<Loaded<Config>, "config" | "secrets" |
   jobs(): BoundJob[];
   /** Refuses a ledger of other services, and one that is older than a head outside the database. */
   requirePlatform(): Promise<void>;
-  /** `at`: for another ledger. */
   runDependencies(at?: Ledger): Promise<RunDependencies>;
   runHeader(): JsonObject;
   readonly sourcesHash: string;
@@ -135,10 +132,7 @@ export function createObserved(failed: (error: unknown) => void): Observed {
 
 export type LockPlace = Pick<Application, "ledger" | "requirePlatform">;
 
-/**
- * Throws at once (exit code 75) if another run is in progress. `done`: another program did the work meanwhile.
- * `refused`: before the error of a ledger that this work may not use, under the lock.
- */
+/** Throws (exit code 75) during another run. `done`: another program did it. `refused`: called under the lock. */
 export async function underRunLock<T>(
   application: LockPlace,
   work: () => Promise<T>,

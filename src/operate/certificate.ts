@@ -11,7 +11,6 @@ export interface Certificate {
   warning: Problem | undefined;
 }
 
-/** Reads the current files. Throws a Problem if they are unusable. */
 export function readCertificate(
   tls: { certificate: string; key: string },
   directory: string,

@@ -65,7 +65,6 @@ export interface WebServer {
 
 export type StartWeb = (deps: WebDependencies) => Promise<WebServer>;
 
-/** Kinds of alerts with a field of their own. */
 const alreadyShown: readonly AlertKind[] = ["does-not-balance", "unknown", "channel-down", "switch-not-called"];
 
 function lastRunOf(run: RunFacts | undefined): Health["jobs"][number]["lastRun"] {

@@ -18,7 +18,6 @@ interface JobReport {
   to?: string | undefined;
 }
 
-/** A job of the files in `jobs/`. Data only. */
 export interface Job {
   id: string;
   kind: JobKind;

@@ -5,10 +5,7 @@ import { isLoopbackHost } from "../base/loopback.ts";
 import { Sessions } from "../ledger/sessions/sessions.ts";
 import type { Application } from "./application.ts";
 
-/**
- * Signs a user of this machine in as an operator, once and within a minute. Without TLS it uses the pages' own name on
- * this machine; a certificate belongs to a network name.
- */
+/** Signs in a user of this machine as an operator, once, within a minute. A certificate belongs to a network name. */
 export function loginLink(application: Application, user: string): string {
   const { port, host, publicUrl, pages, tls } = application.config.serve;
   if (!pages || port === 0)

@@ -22,10 +22,7 @@ interface EndedRead {
 /** Run as commands in their own process, so that the daemon keeps working. Few at once, and one per person. */
 export interface LongReads {
   readonly count: number;
-  /**
-   * Resolves when output begins or the command succeeded. Throws a Problem if it fails before, or too many wait. After
-   * a later failure the bytes end with an error, so they never look complete.
-   */
+  /** Throws if it fails before any output. A later failure ends the bytes with an error: never seemingly complete. */
   bytes(read: LongRead): Promise<AsyncIterable<Buffer>>;
   /** The whole output, whatever the exit code. Throws a Problem if the process was stopped. */
   text(read: LongRead): Promise<EndedRead>;
@@ -161,10 +158,8 @@ function thisProgram(): [string, ...string[]] {
 }
 
 interface Wanted {
-  /** Words for people: `the statement orders of 2026-10`. */
   what: string;
   by: Who;
-  /** Aborts when the caller is gone. */
   signal?: AbortSignal | undefined;
 }
 

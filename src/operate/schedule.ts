@@ -13,7 +13,6 @@ export interface FireTimeStore {
   /** Records that a job fires. False if it already fired at this time. Committed before it returns. */
   claim(job: string, fireTime: string): Promise<boolean>;
   last(job: string): Promise<string | undefined>;
-  /** The fire time needs no further run. */
   finish(job: string, fireTime: string): Promise<void>;
   /** Claimed but not finished; the oldest first. */
   unfinished(job: string): Promise<string[]>;
@@ -38,7 +37,6 @@ export interface ScheduleState {
   running: boolean;
 }
 
-/** Calls back about once a minute, at full minutes. */
 export interface Ticker {
   start(onTick: () => void): () => void;
 }
@@ -60,9 +58,8 @@ interface Due {
 }
 
 /**
- * Runs jobs at their fire times, one at a time. The store claims a fire time before its run starts. So it fires once,
- * whatever the clock does and however many programs run. One run makes up for all missed fire times. A report covers
- * the month before its fire time, so each month gets its run.
+ * Runs jobs at their fire times, one at a time. A fire time is claimed before its run starts, so it fires once,
+ * whatever the clock does and however many run. One run makes up for all missed ones, but each month gets its report.
  */
 export class Schedule {
   readonly #deps: ScheduleDependencies;
@@ -88,7 +85,6 @@ export class Schedule {
     void this.tick();
   }
 
-  /** Whether a fire time waits for the run of another program. */
   get waits(): boolean {
     return this.#owed.size > 0 && this.#turn === undefined;
   }

@@ -24,10 +24,7 @@ export async function writeWhole(path: string, chunks: Chunks, options: Written)
   await writeFilesWhole([{ file: path, chunks }], { pathOf: (file) => file, ...options });
 }
 
-/**
- * Files appear, in their order, only when the last one is complete. Returns their paths. If the system then refuses one
- * of the names, this throws, and only the files before it have appeared.
- */
+/** Files appear, in order, when the last is complete. If the system refuses a name, only earlier ones have appeared. */
 export async function writeFilesWhole(
   files: Iterable<NamedChunks> | AsyncIterable<NamedChunks>,
   { pathOf, what, group }: Written & { pathOf: (file: string) => string },
@@ -102,7 +99,6 @@ export function startOf(path: string, bytes: number): string {
   }
 }
 
-/** For a path where something else exists. */
 export function inTheWay(path: string, what: string, why: string): Problem {
   return new Problem({
     code: "file.in-the-way",

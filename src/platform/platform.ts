@@ -51,7 +51,6 @@ function refuse(): never {
   throw new Error("a writing call was asked for where only readings are made");
 }
 
-/** The same services without their writing calls. */
 export function readingPlatform(platform: Platform): Platform {
   return {
     orderService: readingOrders(platform.orderService),

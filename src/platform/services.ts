@@ -93,7 +93,6 @@ export interface OrderServiceOptions {
   assetFirstDigits: readonly string[];
 }
 
-/** Writes make one attempt and return its outcome. Reads return data or throw ReadFailure. */
 export function createOrderService(client: ServiceClient, options: OrderServiceOptions) {
   async function switchLocks(
     endpoint: "E6" | "E7",
@@ -221,10 +220,7 @@ export type MemberCenter = ReturnType<typeof createMemberCenter>;
 
 const mostPages = 10_000;
 
-/**
- * Throws an `incomplete` ReadFailure unless the list is complete: requested pages, one total, and as many distinct
- * people (A27). In a short list people would seem to have left.
- */
+/** Throws an `incomplete` ReadFailure unless the list is complete (A27): people would seem to have left. */
 export async function listStaff(
   client: ServiceClient,
   page: { base: number; size: number },

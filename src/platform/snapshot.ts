@@ -210,7 +210,6 @@ export class Snapshot {
     });
   }
 
-  /** M6 and E8, by number. */
   async allAssets(enterpriseGlobalId: string): Promise<ReadonlyMap<string, ObservedAsset>> {
     return byNumber(await this.assetRows(enterpriseGlobalId));
   }

@@ -19,7 +19,6 @@ const manifestSchema = z.strictObject({
   at: z.iso.datetime(),
   program: z.string(),
   schema: z.int(),
-  /** Number of committed transactions. */
   commits: z.int().min(0),
   /** Null before the first audit entry. */
   audit: z.strictObject({ sequence: z.int().min(1), hash: hex, size: z.int().min(0), root: hex }).nullable(),

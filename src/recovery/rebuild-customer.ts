@@ -45,10 +45,7 @@ const onlyRead: Block = {
   again: true,
 };
 
-/**
- * Everything shown is adopted, and the CRM's customer counts as acknowledged. Makes no writing call. Throws if the
- * platform cannot be read.
- */
+/** Adopts all that is shown; the CRM's customer counts as acknowledged. No writing call. Throws if reading fails. */
 export async function rebuildCustomer(
   deps: Dependencies,
   customer: RecordKey,

@@ -15,10 +15,7 @@ export function crmDay(date: CrmDate | null | undefined, zone: string): string |
   return date === null || date === undefined ? null : localDate(date.at, date.zone ?? zone);
 }
 
-/**
- * Two different dates as texts: days; with times if the days are equal; as instants if the times are equal too (two
- * zones).
- */
+/** Two different dates as texts: days; with times if these are equal; as instants if those are too (two zones). */
 export function bothDates(
   before: CrmDate | null,
   after: CrmDate | null,

@@ -1,9 +1,6 @@
 import type { RecordKey, Stream } from "../crm/model.ts";
 
-/**
- * All paths of pages. Each part from a record is encoded: an id with a slash, question mark or space cannot lead
- * elsewhere.
- */
+/** Paths of pages. Parts from records are encoded, so that an id with a slash, `?` or space cannot lead elsewhere. */
 export const pagePath = {
   today: () => "/today",
   pause: () => "/pause",

@@ -143,9 +143,7 @@ export function callsGoingOnText(calls: number): string {
   return `${those} still in progress; what becomes of each is recorded as ever.`;
 }
 
-/**
- * Coverage by verify. `read`: customers read completely within the time. `behind`: linked all that time and not read.
- */
+/** Coverage by verify. `read`: customers read completely in the time. `behind`: linked all that time and not read. */
 export interface Coverage {
   linked: number;
   read: number;

@@ -86,7 +86,6 @@ export function unsettledText(rows: readonly OperationFacts[], view: View = plai
   );
 }
 
-/** One operation with everything that a person needs to settle it. */
 export function operationText(row: OperationFacts, view: View = plainView): string {
   const lines: Lines = [
     `operation  ${row.id}`,

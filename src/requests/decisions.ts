@@ -142,9 +142,7 @@ export async function correctClock(
   });
 }
 
-/**
- * Without `to` lets go of the records. Throws a usage Problem without such records, and a Problem (75) during a run.
- */
+/** Without `to` lets go of the records. Throws a usage Problem if there are none, and a Problem (75) during a run. */
 export async function reassign(
   application: Pick<Application, "existingLedger" | "sources" | "jobs">,
   { from, to }: { from: string; to: string | undefined },

@@ -12,7 +12,6 @@ export interface LoanRequest {
   staff: RecordKey;
   lock: string;
   numbers: readonly string[];
-  /** Withdraws an earlier request, without a call. */
   withdraw: boolean;
   reason: string;
   by: string;

@@ -12,7 +12,6 @@ export interface LockRequest {
   numbers: readonly string[];
   wanted: RequestIn<"lock">["wanted"];
   largeCustomer: boolean;
-  /** Withdraws an earlier request, without a call. */
   withdraw: boolean;
   reason: string;
   by: string;

@@ -63,10 +63,7 @@ interface SavedPlan {
 /** Audit entry with the hash of a saved plan; its subject is the run. */
 const savedKind = "plan-saved";
 
-/**
- * `held`: operations that limits and policies hold, by hash. The audit log keeps the SHA-256. Only the owner can read
- * it.
- */
+/** `held`: held operations, by hash. The audit log keeps the file's SHA-256. Only the owner can read the file. */
 export async function writePlanFile(
   { audit, identity }: Ledger,
   path: string,

@@ -18,7 +18,6 @@ export interface PasswordReset {
   staff: RecordKey;
   /** Sets the CRM's password instead of a generated one. */
   fromCrm: boolean;
-  /** Withdraws an earlier request, without a call. */
   withdraw: boolean;
   reason: string;
   by: string;
@@ -138,10 +137,7 @@ interface Sealed {
   kind: "initial" | "new";
 }
 
-/**
- * Audited first, then shown, then wiped: a broken pipe loses nothing, and no password is shown without an entry.
- * One caller at a time.
- */
+/** Audited, shown, then wiped, one caller at a time: a broken pipe loses nothing, no password is shown unaudited. */
 export async function handOutPassword(
   application: Application,
   staff: RecordKey,

@@ -87,7 +87,6 @@ function isErrorCode(code: string): code is ErrorCode {
 
 export const requiredText = z.string().min(1);
 export const integer = z.int32();
-/** A Long or Date, kept as it came. */
 export const time = z.union([z.int(), z.string().min(1)], { error: "a whole number or a text is expected" });
 
 export function checked<T>(schema: z.ZodType<T>, value: unknown): T {

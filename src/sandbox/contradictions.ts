@@ -2,7 +2,6 @@ import { acknowledged, failure, Refusal, success, type Answer } from "./answers.
 import type { Call, EndpointId, Run } from "./endpoints.ts";
 import { isObject, withMembers } from "./staff.ts";
 
-/** How a contradicted call is answered. `next` is the normal answer. */
 type Otherwise = (call: Call, next: Run) => Answer;
 type Ways = Partial<Record<EndpointId, Otherwise>>;
 

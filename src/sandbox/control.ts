@@ -31,7 +31,6 @@ const orderSchema = z.strictObject({ channelOrderId: z.string() });
 const rowsSchema = z.strictObject({ rows: z.array(z.enum(contradictedRows)) });
 const pauseSchema = z.strictObject({ ms: z.int().min(1) });
 
-/** The control paths are ours, not part of the services. */
 const paths: Record<string, (controls: Controls, given: () => unknown, query: URLSearchParams) => unknown> = {
   "GET health": () => done,
   "GET state": ({ observation }) => observation.state(),
@@ -141,7 +140,6 @@ export interface Observation {
   readonly effects: () => Record<string, number>;
 }
 
-/** For tests and people; the two services never use it. */
 export function createObservation(store: Store): Observation {
   return {
     state() {

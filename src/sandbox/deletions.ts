@@ -102,7 +102,6 @@ function deleteProduct(
   take(store, matching, scope.licenseOrder);
 }
 
-/** Removes orders without a call, as a person could. Returns the number of orders. */
 export function dropOrders({ store }: Platform, channelOrderId: string): number {
   return store.transact(() => {
     const orders = store.all<{ id: number }>(

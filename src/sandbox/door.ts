@@ -6,7 +6,6 @@ import type { ServiceName } from "./endpoints.ts";
 import type { SandboxSettings } from "./sandbox-settings.ts";
 import type { Store } from "./store.ts";
 
-/** Checks headers and nonce before the operation. Throws the service's Refusal. */
 export type Door = (
   service: ServiceName,
   headers: IncomingHttpHeaders,

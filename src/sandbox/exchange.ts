@@ -173,7 +173,6 @@ export interface Reply {
 
 export const jsonType = "application/json;charset=UTF-8";
 
-/** Success is 200, a bad token of the order service 401, other errors `errorStatus`. */
 export function replyOf({ status: given, ...answer }: Answer, errorStatus: number): Reply {
   const status = given ?? (answer.code === 0 ? 200 : answer.code === "401" ? 401 : errorStatus);
   return { status, type: jsonType, body: JSON.stringify(answer) };

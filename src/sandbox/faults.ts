@@ -42,7 +42,6 @@ const faultKinds = {
 
 type FaultKind = keyof typeof faultKinds;
 
-/** One operation, a service, all reads or writes, the token call, or every operation (`*`). */
 const targets = [...endpointIds, "*", "reads", "writes", "order", "member", "token"] as const;
 
 export const faultRuleSchema = z.strictObject({

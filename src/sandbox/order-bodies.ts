@@ -129,7 +129,6 @@ const deletionFields = {
   licenseType: z.enum(licenseTypes),
 };
 
-/** `requireAddress`: a new order needs an address. */
 export function createBatchSchema(requireAddress: boolean) {
   const newBuySchema = z.strictObject({
     sequence: integer,

@@ -100,10 +100,7 @@ export function createServices(platform: Platform) {
   };
 }
 
-/**
- * Integers beyond 2^53 stay digits; departmentId becomes a bigint, because M1 and M2 reject it as text. Undefined
- * without a JSON body.
- */
+/** Integers beyond 2^53 stay digits, but departmentId is a bigint (M1, M2 reject text). Undefined: no JSON body. */
 export function parseBody(text: string): unknown {
   if (text === "") return undefined;
   try {

@@ -112,10 +112,7 @@ const tables = `
   CREATE TABLE IF NOT EXISTS shown (product_id INTEGER PRIMARY KEY REFERENCES products, fields TEXT NOT NULL);
 `;
 
-/**
- * A commit survives SIGKILL (WAL, synchronous NORMAL), but not always a machine crash. Only one process can use the
- * file. Throws a Problem if it is in use or not a state.
- */
+/** Commits survive SIGKILL (WAL, synchronous NORMAL), not always a machine crash. Only one process can use it. */
 export function openStore(path: string): Store {
   if (path !== ":memory:") makeStore(path);
   const database = opened(path);

@@ -38,9 +38,7 @@ interface ProposalOptions {
   signal: AbortSignal;
 }
 
-/**
- * `folder`: where the configuration will be; paths are relative to it. Throws a Problem for an unclear kind of list.
- */
+/** `folder`: of the configuration; paths are relative to it. Throws a Problem if a list's kind is unclear. */
 export async function proposeFrom(
   inputs: readonly string[],
   { folder, zone, signal }: ProposalOptions,

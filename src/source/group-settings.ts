@@ -50,7 +50,6 @@ export interface ReadSettings {
   skip?: Json | undefined;
 }
 
-/** The places of a row that its group, its mapping and the condition beside it read, each with the key that reads it. */
 function placesRead(stream: Stream, { group, mapping, skip }: ReadSettings): { steps: Steps; key: string }[] {
   const grouping: [string, string][] = group === undefined ? [] : [["by", group.by]];
   for (const [name, path] of Object.entries(group?.fields ?? {})) grouping.push([`fields.${name}`, path]);
@@ -70,7 +69,6 @@ interface ColumnRead {
   key: string;
 }
 
-/** The columns that are read of the rows of a stream. */
 export function columnsRead(stream: Stream, settings: ReadSettings & { details?: object | undefined }): ColumnRead[] {
   return placesRead(stream, settings).flatMap(({ steps: [first, , inside], key }): ColumnRead[] => {
     if (typeof first !== "string") return [];

@@ -37,10 +37,7 @@ interface JsonFault {
 /** Numbers that a JavaScript number may change: 16 digits, many decimals, an exponent, a final 0 after the point. */
 const delicateNumber = /\d[\d.]{15}|\d[eE][+-]?\d+\s*(?:[,}\]]|$)|\.\d*[1-9]\d*0\s*(?:[,}\]]|$)/;
 
-/**
- * Parses JSON from outside. Numbers that JavaScript would change (beyond 2^53, over 15 digits, 1.10) stay text as
- * written. Refuses values beyond the limits, and repeated members, which readers understand differently.
- */
+/** Numbers that JavaScript would change stay text. Refuses values beyond the limits, and ambiguous repeated members. */
 export function parseJson(text: string, limits: RecordLimits): Result<Json, JsonFault> {
   let value: Json;
   try {

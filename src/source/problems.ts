@@ -43,7 +43,6 @@ export function noSecret(ref: string, source: string, cause: unknown, place = so
   );
 }
 
-/** Converts anything thrown while a file is read. */
 export function fileProblem(thrown: unknown, file: string): Problem {
   if (thrown instanceof Problem) return thrown;
   const code = thrown instanceof Error && "code" in thrown ? String(thrown.code) : "";

@@ -119,7 +119,6 @@ interface MappedSource {
   streams: Partial<Record<Stream, MappedStream | undefined>>;
 }
 
-/** The tables without their rows. */
 export function declaredTables(tables: Record<string, TableSettings>): ReadonlyMap<string, LookupTable> {
   return new Map(
     Object.entries(tables).map(([name, table]) => [name, { columns: columnsOfTable(table), rows: new Map() }]),

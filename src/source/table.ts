@@ -15,9 +15,7 @@ import {
 
 const mostEntries = 1_000_000;
 
-/**
- * Throws a Problem for unreadable or unusable rows, or a key with two values: half a table would damage good records.
- */
+/** Throws a Problem for unusable rows, or a key with two values: half a table would damage good records. */
 export async function tableOf(name: string, settings: TableColumns, rows: FormatReader): Promise<LookupTable> {
   const keyOf = keyReader(settings.key);
   const read = rowReader(settings);

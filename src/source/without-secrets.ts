@@ -13,10 +13,7 @@ import {
   type SourceReader,
 } from "./reader.ts";
 
-/**
- * Removes secrets that the source repeats. Drops a position or cursor that contains one. Without `keepsText`, drops the
- * text of bad records: a secret may be anywhere in it.
- */
+/** Removes secrets that the source repeats, positions with one and, unless `keepsText`, bad texts: one may be there. */
 export async function* readWithoutSecrets(
   read: (options: ReadOptions) => ReturnType<SourceReader["read"]>,
   options: ReadOptions,

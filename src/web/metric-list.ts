@@ -1,7 +1,4 @@
-/**
- * A metric of `/metrics`. Labels have only closed lists and names of the configuration. `job_name`, because Prometheus
- * uses `job` itself.
- */
+/** Labels have only closed lists and names of the configuration. `job_name`, because Prometheus uses `job` itself. */
 export interface MetricFacts {
   name: string;
   kind: "counter" | "gauge" | "histogram";

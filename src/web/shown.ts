@@ -8,10 +8,7 @@ import { isPrivateMarker } from "../engine/model/references.ts";
 
 const mostShown = 2_000;
 
-/**
- * Text from outside, safe for a page: invisible and direction characters are written out, long text is cut, and its
- * direction is isolated.
- */
+/** Outside text, safe for a page: invisible and direction characters written out, cut if long, direction isolated. */
 export function shown(text: string, most = mostShown): Html {
   const cut = text.length > most;
   const start = printable(cut ? text.slice(0, most) : text);

@@ -184,10 +184,7 @@ export class SyncRun {
     for (const { short } of this.#moving.values()) this.customers[countedAs(short)] += 1;
   }
 
-  /**
-   * Passes, limits and settle times. Returns the customers that got more passes, because the other customer of a
-   * transferred order made way.
-   */
+  /** Passes, limits, settle times. Returns who got more passes, because a moved order's other customer made way. */
   async #applyWhole(customers: AsyncIterable<RecordKey[]> | Iterable<readonly RecordKey[]>): Promise<RecordKey[]> {
     await this.#applyTo(customers);
     await this.gate.judge();

@@ -112,10 +112,7 @@ interface WatchedStream {
   accepted: Accepted;
 }
 
-/**
- * Ends the read if a place is suddenly empty or has another type: probably the CRM renamed a field, and every record
- * would seem to have lost it.
- */
+/** Ends the read if a place is suddenly empty or of another type: a renamed field would seem lost in every record. */
 export class DriftWatch {
   readonly #watched: WatchedStream;
   readonly #seen: ShapeOfRows;

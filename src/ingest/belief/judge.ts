@@ -90,10 +90,7 @@ export function asJudged(row: MappedRow, waiting: ReadonlyMap<string, Suspect>):
   return { rejection: { rawHash, place, key, customer, raw, twin, code, message, ...said } };
 }
 
-/**
- * A read is not used if ids seem to have changed, or one field changed in very many records. A few records that look
- * like others wait individually.
- */
+/** Doubts a read if ids or one field changed in very many records. A few records like others wait individually. */
 export class ReadJudge {
   readonly #read: JudgedRead;
   readonly #suspects = new Map<string, JudgedSuspect>();

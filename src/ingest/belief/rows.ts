@@ -48,10 +48,7 @@ function hasSets({ details }: EarlierRead): boolean {
   return details !== null && setsOf(stored<Record<string, number>>(details)).length > 0;
 }
 
-/**
- * A record without its detail rows looks shorter, and detail rows without header rows are unusable. If joined rows are
- * now grouped, or the reverse, no set is shared; then record counts are compared.
- */
+/** A record without detail rows looks shorter. If joined rows are now grouped, or the reverse, records are compared. */
 export function detailShrinkage(
   details: Readonly<Record<string, number>>,
   earlier: EarlierRead,

@@ -35,7 +35,6 @@ export function standAsOf(ledger: ReadOnlyLedger, at: string): void {
   standing.set(ledger, at);
 }
 
-/** Throws if the connection does not answer as of this moment. */
 export function requireStanding(ledger: ReadOnlyLedger, asOf: string | undefined): void {
   const stood = standing.get(ledger);
   if (stood !== asOf) throw new Error(`the connection reads as of ${stood ?? "now"}, and not as of ${asOf ?? "now"}`);
@@ -62,10 +61,7 @@ function requireKnown(database: Sqlite, at: string): void {
   );
 }
 
-/**
- * Since when all needed history is kept; undefined if nothing was thinned. The history of a closed period is never
- * thinned.
- */
+/** Since when all needed history is kept; undefined: nothing was thinned. That of closed periods never is. */
 function keptSince(database: Sqlite, at: string): string | undefined {
   const closed = database
     .prepare<[string], string | null>("select min(closed_at) from closed_period where as_of = ?")

@@ -1,7 +1,4 @@
-/**
- * How each table is read as of a moment. `:at`: the moment as SQL text; `:head`: its last audit entry; `t`: the present
- * table.
- */
+/** Tables as of a moment. `:at`: the moment as SQL text; `:head`: its last audit entry; `t`: the present table. */
 
 /** Rows are copied. A view is enough if no index of the table depends on the moment. */
 export interface Stood {
@@ -14,10 +11,8 @@ export interface Stood {
 
 type Known = "now" | Stood;
 
-/** Null if it came after the moment. */
 const later = (column: string): string => `iif(t.${column} > :at, null, t.${column})`;
 
-/** Columns that were written together with `when`. */
 const writtenWith = (when: string, ...columns: readonly string[]): Record<string, string> =>
   Object.fromEntries([when, ...columns].map((column) => [column, `iif(t.${when} > :at, null, t.${column})`]));
 
@@ -106,10 +101,7 @@ const quarantine: Stood = {
 const ofCustomer = (what: "seen_at" | "complete" | "shown_at"): string =>
   lastReading(what, "customer_namespace", "customer_id");
 
-/**
- * The past state of a changed operation: the kept row, otherwise `temp.as_of_operation`. With a clock that was set
- * back, the newest kept row counts.
- */
+/** Of a changed operation: the kept row (the newest, if the clock was set back), otherwise `temp.as_of_operation`. */
 const wasChanged = "s.id is not null";
 const keptOr = (column: string, otherwise: string): string =>
   `case when w.operation_id is not null then w.${column} when ${wasChanged} then ${otherwise} else t.${column} end`;
@@ -190,10 +182,7 @@ const leftBefore = `(select min(f.from_at) from main.record_version f where ${of
   select max(f.version) from main.record_version f where ${ofOrder} and json_extract(f.body, '$.customerId') =
     t.customer_id and coalesce(json_extract(f.body, '$.customerNamespace'), f.namespace) = t.customer_namespace))`;
 
-/**
- * A customer that an order left. If it left again later, the customer counts while something of the order existed
- * there.
- */
+/** A customer that an order left. If it left again later: it counts while something of the order existed there. */
 const movedOrder: Stood = {
   as: "copy",
   rows: `t.since <= :at or ${leftBefore} is not null and not exists (

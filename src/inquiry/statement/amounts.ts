@@ -157,10 +157,7 @@ class Shares {
     });
   }
 
-  /**
-   * If a form has the same amount for another quantity, the amount is divided again: by the form's units, or by the
-   * existing units if there are more.
-   */
+  /** The same amount for another quantity is divided again: by the form's units, or by the existing ones if more. */
   #shareAnew(customer: RecordKey, form: DatedOrder | undefined): Moved[] {
     const lines = this.#linesIn(form);
     const standing = this.#unitsOf(customer);

@@ -85,10 +85,7 @@ function signOffOf(ledger: ReadOnlyLedger, period: string, exception: StatedExce
   };
 }
 
-/**
- * The exceptions with these ids that were open at the end of a period and do not block its close, as they can be signed
- * off.
- */
+/** Those with these ids that were open at a period's end and do not block its close, as they can be signed off. */
 export async function acceptable(ledger: ReadOnlyLedger, period: Period, ids: readonly string[]): Promise<Signable[]> {
   const found: Signable[] = [];
   for await (const one of stated(ledger, { period, by: "happened", filters: {} })) {
@@ -148,10 +145,7 @@ const theOrder = asked<RecordKey & { to: string }, OrderRow>(
    where r.stream = 'orders' and r.namespace = @namespace and r.id = @id`,
 );
 
-/**
- * The orders of a waiting customer: present at a moment and not placed. `+r.stream` makes SQLite use the index by
- * customer.
- */
+/** Orders of a waiting customer at a moment, not placed. `+r.stream` makes SQLite use the index by customer. */
 const notPlacedOf = asked<RecordKey & { to: string }, OrderRow>(
   `select r.namespace, r.id, v.body, v.date_zones from record r join record_version v on ${formThen}
    where r.customer_namespace = @namespace and r.customer_id = @id and +r.stream = 'orders' and r.first_seen < @to

@@ -132,10 +132,7 @@ export function zonesIn(kept: string | null | undefined): DateZones | undefined 
   return kept === null || kept === undefined ? undefined : stored<DateZones>(kept);
 }
 
-/**
- * Whether an order belongs to a period: by `happened`, or by the CRM date of its form `v` if there is one. A local date
- * counts by its day.
- */
+/** Whether in a period: by `happened`, or by the CRM date of form `v` if any. A local date counts by its day. */
 export function isWithin(period: Period, by: PeriodBy, happened: RawBuilder<unknown>): RawBuilder<unknown> {
   const { from, to } = period;
   if (by === "happened") return sql`(${happened} >= ${from} and ${happened} < ${to})`;

@@ -124,10 +124,7 @@ function formsOf(
   return forms;
 }
 
-/**
- * The first number of a unit for a customer. An adopted order has no fixed numbers; its units get the observed numbers
- * of their products.
- */
+/** A unit's first number for a customer. An adopted order has no fixed numbers: its products' observed ones count. */
 function numbers(
   ledger: ReadOnlyLedger,
   order: RecordKey,

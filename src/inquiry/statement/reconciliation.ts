@@ -60,10 +60,7 @@ const formsSince = asked<RecordKey & { to: string }, { body: string; date_zones:
        and w.namespace = @namespace and w.id = @id and w.from_at < @to), 0)`,
 );
 
-/**
- * Orders and lines whose CRM amount has differed from the sent one since before the end of the period. Rows of one
- * order are adjacent.
- */
+/** Orders and lines with another CRM amount than sent since before the period's end. Rows of an order are adjacent. */
 export async function* otherMoneyItems(
   ledger: ReadOnlyLedger,
   request: StatementRequest,

@@ -243,10 +243,7 @@ export function refuseLostLedger(ledgerPath: string): void {
   );
 }
 
-/**
- * Throws a Problem (exit code 65) for a restored older copy. Reads the file first: another program may commit
- * meanwhile.
- */
+/** Throws a Problem (65) for a restored older copy. Reads the file first: another program may commit meanwhile. */
 export function refuseOlderLedger(
   ledgerPath: string,
   ledger: { commits: () => number; hashAt: (sequence: number) => string | undefined },

@@ -54,9 +54,7 @@ export interface AuditRecord {
   schemaChanged?: readonly string[] | undefined;
 }
 
-/**
- * Finds every edit and every cut up to the last kept head, and names the first bad entry. Nobody can see a later cut.
- */
+/** Finds every edit, and every cut up to the last kept head: nobody can see a later cut. Names the first bad entry. */
 export function verifyRecord(record: AuditRecord): AuditVerdicts {
   const walk = new Walk(record);
   let last = 0;
@@ -186,7 +184,6 @@ function isSame(some: readonly string[], others: readonly string[]): boolean {
   return some.length === others.length && some.every((one, index) => one === others[index]);
 }
 
-/** Entries that were lost when a backup was restored. */
 export interface LostEntries {
   first: number;
   last: number | null;

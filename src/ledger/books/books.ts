@@ -103,10 +103,7 @@ export class Books {
     return made;
   }
 
-  /**
-   * Throws a Problem if the period was not over at `asOf`, is closed, overlaps a closed one, is out of order, or is too
-   * old.
-   */
+  /** Throws if the period was not over at `asOf`, is closed, overlaps a closed one, is out of order, or is too old. */
   requireClosable(period: Closing["period"], asOf: string): void {
     this.#context.readTogether(() => this.#requireInOrder(period, asOf));
   }

@@ -30,10 +30,7 @@ export interface OpenOptions {
   fillsGap?: boolean | undefined;
 }
 
-/**
- * Opens the ledger in WAL mode at full durability, and makes the schema in an empty file. Throws a Problem with exit
- * code 65 for an unusable file, and with 78 if this user may not write.
- */
+/** WAL mode, full durability; an empty file gets the schema. Throws a Problem (65: unusable file, 78: not writable). */
 export function openDatabase(path: string, options: OpenOptions = {}): Sqlite {
   prepareLedgerFile(path);
   requireLedgerFile(path);
@@ -59,9 +56,7 @@ export function openDatabase(path: string, options: OpenOptions = {}): Sqlite {
   }
 }
 
-/**
- * Needs no right to write: see `openForReading`. Throws a Problem (exit code 65) if there is no ledger of this version.
- */
+/** Needs no right to write: see `openForReading`. Throws a Problem (65) if there is no ledger of this version. */
 export function openReadOnly(path: string): Sqlite {
   requireThere(path);
   const database = openForReading(path);

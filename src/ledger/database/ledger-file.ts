@@ -88,10 +88,7 @@ function notReadable(path: string, error: unknown): Problem {
   );
 }
 
-/**
- * Refuses a file that is no SQLite database. Never open the file without SQLite: closing it would drop the locks of all
- * connections of this process.
- */
+/** Never open the file without SQLite: closing it would drop the locks of all connections of this process. */
 export function requireLedgerFile(path: string): void {
   const reader = connect(path, { readonly: true });
   try {

@@ -109,9 +109,7 @@ export interface HeldFolder {
 const beginning = "crm-sync-unfinished-";
 const mostTries = 20;
 
-/**
- * Beside the ledger, where erasure looks. The temporary folder if this user is not the owner or may not write there.
- */
+/** Beside the ledger, where erasure looks; the temporary folder if this user is not the owner or may not write. */
 export function momentaryFolder(ledgerPath: string): string {
   const folder = dirname(ledgerPath);
   const now = statSync(ledgerPath, { throwIfNoEntry: false });

@@ -41,9 +41,7 @@ export class Writer {
   readonly #failed = new AbortController();
   #closed = false;
 
-  /**
-   * `guard` runs at the start of a transaction, `counted` at its end. The function it returns runs after the commit.
-   */
+  /** `guard` runs first in a transaction, `counted` last. The function that `counted` returns runs after the commit. */
   constructor(
     database: Sqlite,
     options: {

@@ -33,10 +33,7 @@ export class Decisions {
     this.#work = tables.work;
   }
 
-  /**
-   * Makes one question for each reason. Held and rejected operations stay. A changed one gets a new question. Returns
-   * the new questions.
-   */
+  /** Returns the new questions, one for each reason. Held and rejected operations stay; a changed one is asked anew. */
   async ask(whose: Whose, questions: readonly NewQuestion[]): Promise<Question[]> {
     return await this.#context.write(() => {
       const at = this.#context.now;
@@ -94,10 +91,7 @@ export class Decisions {
     for (const question of new Set(holds.map((hold) => hold.question))) this.#holds.answered(question, at, why, null);
   }
 
-  /**
-   * An approval can be rejected until the call; `sent` counts the late ones. Throws a Problem if `shown` marks another
-   * list.
-   */
+  /** An approval can be rejected until the call; `sent` counts the late ones. Throws if `shown` marks another list. */
   async decide(
     id: string,
     verdict: "approve" | "reject",

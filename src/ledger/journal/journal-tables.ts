@@ -321,8 +321,7 @@ export class AttemptTables {
       of: sql<[string], AttemptRow>`
         select operation_id, number, nonce, started_at, finished_at, outcome, http_status, code, detail from attempt
           where operation_id = +? order by number`,
-      // Orders of asset numbers (E9) belong to the pool, not to a run. Those made since the run began are its own,
-      // because it holds the lock.
+      // E9 orders belong to the pool, not to a run. Those since the run began are its own, because it holds the lock.
       writingCalls: sql<[string], { count: number }>`
         select (select count(*) from operation o, attempt a where o.run_id = r.id and ${sentSince})
             + (select count(*) from operation o, attempt a where o.customer_id = '' and o.created_at >= r.started_at

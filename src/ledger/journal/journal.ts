@@ -112,9 +112,7 @@ export class Journal {
     return this.#context.write(entry.after?.follows(work) ?? work);
   }
 
-  /**
-   * One transaction. Throws a Problem `ledger.contradiction`, and records nothing, if `changes` contradict the ledger.
-   */
+  /** One transaction. Throws `ledger.contradiction`, and records nothing, if `changes` contradict the ledger. */
   conclude(id: string, conclusion: Conclusion): Promise<string> {
     return this.#context.write(() => withContradiction(id, () => this.#conclude(id, conclusion, this.#context.now)));
   }
@@ -249,7 +247,6 @@ export class Journal {
     return this.#context.read(() => this.#ofRuns.newestWithDone());
   }
 
-  /** Operations that wait for a person, alone or with another one. */
   async held(): Promise<string[]> {
     return this.#context.read(() => this.#ofRuns.held());
   }

@@ -92,9 +92,7 @@ export class UniquenessChecks {
     });
   }
 
-  /**
-   * Throws a Problem if the request changed since the plan. Not for a repeated call: the first may have had an effect.
-   */
+  /** Throws if the request changed since the plan. Not for a repeated call: the first may have had an effect. */
   requireAsked(operation: Operation): void {
     const requests = typeOf(operation).can.answers?.(operation) ?? [];
     const gone = requests.find((request) => !this.#requests.stands(request));
@@ -106,10 +104,7 @@ export class UniquenessChecks {
     });
   }
 
-  /**
-   * Throws a Problem if the operation needs an approval and has none, or was rejected meanwhile. Not for a repeated
-   * call, which was decided before.
-   */
+  /** Throws without a needed approval, or if rejected meanwhile. Not for a repeated call, which was decided before. */
   requireDecided(operation: Operation, ofUndo: boolean): void {
     const { customer, subject, takesAway } = operation;
     const isAlone = needsApproval(operation);

@@ -29,10 +29,7 @@ export function textsIn(values: readonly Json[]): Set<string> {
   return texts;
 }
 
-/**
- * Also deletes positions of reads that contain the texts. Returns the number of changed rows. Runs inside the writer's
- * transaction.
- */
+/** Also deletes read positions with the texts. Runs in the writer's transaction. Returns the number of changed rows. */
 export function eraseTexts(database: Sqlite, customers: readonly RecordKey[], texts: ReadonlySet<string>): number {
   let changed = 0;
   for (const { place, of } of searches(database, customers, texts)) {

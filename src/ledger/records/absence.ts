@@ -55,10 +55,7 @@ export class AbsenceTables {
     return { missed, absent: this.#statements.makeAbsent.run(now, source, stream, first, rule.reads, since).changes };
   }
 
-  /**
-   * How many records this part of a read misses, without those that `isStaged` has. Ids may have changed since an
-   * earlier part met them, or since an earlier read missed them.
-   */
+  /** How many this part misses, without those of `isStaged`. Ids may have changed since earlier parts or reads. */
   missing(of: ReadOf, met: Met, isStaged: AreStaged): number {
     const { source, stream, read } = of;
     let missing = 0;

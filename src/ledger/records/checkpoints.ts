@@ -82,7 +82,6 @@ export class Checkpoints {
     memory.keptUpTo = { seen: seen.upTo, skipped: skipped.upTo };
   }
 
-  /** No read will continue from this checkpoint. */
   async drop(source: string, stream: Stream): Promise<void> {
     if (this.#context.read(() => this.#statements.find.get(source, stream)) === undefined) return;
     await this.#context.write(() => this.#forget(source, stream));

@@ -124,7 +124,6 @@ export class Records {
     await this.#context.write(() => this.#work.endDeferral(customer, prefix));
   }
 
-  /** The next run looks at a customer that waits or was rejected, and decides the reason again. */
   async lookAgain(customer: RecordKey): Promise<void> {
     await this.#context.write(() => this.#work.lookAgain(customer));
   }
@@ -136,9 +135,7 @@ export class Records {
     });
   }
 
-  /**
-   * If the customer waits or was rejected for a code with another prefix, that one stays, and the next run looks again.
-   */
+  /** If the customer waits or was rejected for a code of another prefix, that stays; the next run looks again. */
   async setLesserOutcome(run: string, outcome: RecordOutcome, prefix: string): Promise<void> {
     await this.#context.write(() => {
       if (this.#work.waitsOtherwise(outcome.key, prefix)) this.#work.lookAgain(outcome.key);

@@ -35,9 +35,7 @@ export class SeenForms {
     this.#earlier = this.last;
   }
 
-  /**
-   * Whether this part met the form: one of an earlier part is older, and no duplicate. Needed for changed records only.
-   */
+  /** Whether this part met the form: one of an earlier part is older, no duplicate. Only for changed records. */
   has(hash: string): boolean {
     return this.#hasAfter(this.#earlier, hash);
   }
@@ -58,7 +56,6 @@ export class SeenForms {
     });
   }
 
-  /** The hashes after a place, as bytes. */
   since(place: number): { hashes: Buffer; upTo: number } {
     return this.#kept(() => {
       const upTo = this.last;

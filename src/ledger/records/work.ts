@@ -52,7 +52,6 @@ export class WorkTables {
     return this.#statements.pendingCount.get()?.count ?? 0;
   }
 
-  /** Marks records for the next run. Returns their number. */
   markPending(what: LookedAt): number {
     const run = this.#statements;
     if (what === "all") return run.pendingAll.run().changes;

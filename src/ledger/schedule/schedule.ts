@@ -163,7 +163,6 @@ export class Schedule {
     await this.#context.write(() => this.#statements.openCircuit.run(service, this.#context.now, reason, probeAt));
   }
 
-  /** The row is deleted when the service answers again. */
   async closeCircuit(service: string): Promise<void> {
     await this.#context.write(() => this.#statements.closeCircuit.run(service));
   }

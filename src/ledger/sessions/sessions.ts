@@ -104,7 +104,6 @@ export class Sessions {
     return token;
   }
 
-  /** Uses the link up. */
   useLink(token: string): string | undefined {
     const hash = hashOf(token);
     const now = this.#clock.now();

@@ -63,10 +63,7 @@ export class LinksDesk extends Desk {
     return this.context.readTogether(() => this.#requireLinkable(customer, shown));
   }
 
-  /**
-   * Checks again in its own transaction. Values acknowledged for another enterprise no longer count. Returns the old
-   * link.
-   */
+  /** Rechecks in its transaction. Values acknowledged for another enterprise no longer count. Returns the old link. */
   async link(customer: RecordKey, shown: ShownLink, whose: Whose): Promise<Known["link"]> {
     return await this.context.write(() => {
       const before = this.#requireLinkable(customer, shown);
@@ -116,10 +113,7 @@ export class LinksDesk extends Desk {
     return link;
   }
 
-  /**
-   * Nothing is sent until a person links the customer again. Throws a Problem if operations are open, or if it has
-   * orders or assignments without `keepOrders`.
-   */
+  /** Nothing is sent until a person links. Throws for open operations, or orders or assignments and no `keepOrders`. */
   async unlink(
     customer: RecordKey,
     whose: Whose & { keepOrders: boolean },
@@ -182,9 +176,7 @@ function refused(code: string, message: string, cure: string): Problem {
 }
 
 export class RequestsDesk extends Desk {
-  /**
-   * Throws a Problem if another customer has an open request for the same. The next run decides other reasons to wait.
-   */
+  /** Throws if another customer has an open request for the same. The next run decides other reasons to wait. */
   async ask(customer: RecordKey, requests: readonly NewRequest[], whose: Whose): Promise<void> {
     await this.context.write(() => {
       const at = this.context.now;
@@ -221,9 +213,7 @@ export class RequestsDesk extends Desk {
     for (const request of requests) requireFree(customer, request, this.rows.requests.standing(request));
   }
 
-  /**
-   * Throws a Problem if a call may have been sent or the request is done. The next run decides other reasons to wait.
-   */
+  /** Throws if a call may have been sent or the request is done. The next run decides other reasons to wait. */
   async withdraw(customer: RecordKey, names: readonly RequestName[], whose: Whose): Promise<void> {
     await this.context.write(() => {
       const at = this.context.now;

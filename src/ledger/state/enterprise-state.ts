@@ -98,9 +98,7 @@ export class EnterpriseState {
     return this.#context.readTogether(() => this.#known.known(customer));
   }
 
-  /**
-   * Writes no audit entry. Skips customers whose link changed since the reading, and returns these with the new link.
-   */
+  /** Writes no audit entry. Skips and returns customers whose link changed since the reading, with the new link. */
   async keepShown(shown: readonly ShownOfCustomer[]): Promise<Pick<ShownOfCustomer, "customer" | "link">[]> {
     if (shown.length === 0) return [];
     return await this.#context.write(() => {
@@ -149,7 +147,6 @@ export class EnterpriseState {
     return this.#context.read(() => this.#rows.observations.hasOrders() || this.#rows.unread.isAnew());
   }
 
-  /** Whether the platform has more than this ledger made, as after a rebuild. */
   async isAnew(): Promise<boolean> {
     return this.#context.read(() => this.#rows.unread.isAnew());
   }
@@ -171,7 +168,6 @@ export class EnterpriseState {
     return this.#context.read(() => this.#rows.unread.unnamed());
   }
 
-  /** Customers not read yet that may have an order of this customer. */
   async unreadBefore(order: RecordKey, customer: RecordKey): Promise<Unread | undefined> {
     return this.#context.read(() => this.#rows.unread.before(order, customer));
   }
@@ -221,7 +217,6 @@ export class EnterpriseState {
     return this.#context.read(() => this.#rows.differences.of(customer));
   }
 
-  /** Counts of the differences, and the first of them. */
   async differences(first: number): Promise<{ counts: DifferenceCount[]; first: StandingDifference[] }> {
     return this.#context.readTogether(() => ({
       counts: this.#rows.differences.counts(),

@@ -56,10 +56,7 @@ export class UnreadCustomerRows {
     return this.#statements.unnamed.all();
   }
 
-  /**
-   * Unread customers that may have this order. It must be older than the failure; enterprises made later cannot have
-   * it.
-   */
+  /** That may have this order, which must be older than the failure. Enterprises made later cannot have it. */
   before(order: RecordKey, customer: RecordKey): Unread | undefined {
     if (!this.isAnew()) return undefined;
     const row = this.#statements.before.get({

@@ -44,9 +44,7 @@ export class LedgerTime {
     return knownTimes((key) => this.#context.meta(key));
   }
 
-  /**
-   * `agreed`: the clock agrees with the services, so an earlier time that is in the future was wrong and is removed.
-   */
+  /** `agreed`: the clock agrees with the services, so an earlier time in the future was wrong and is removed. */
   async keep(read: readonly ServiceTime[], agreed: TrustedTime | undefined): Promise<void> {
     await this.#context.write(() => {
       const readAt = this.#context.now;
@@ -64,9 +62,7 @@ export class LedgerTime {
     return lastTrusted((key) => this.#context.meta(key));
   }
 
-  /**
-   * Corrects stamps after a confirmed time, on a person's decision. Audit entries stay; a new one lists the wrong ones.
-   */
+  /** Corrects stamps after a confirmed time, as a person decided. Audit entries stay; a new one lists the bad ones. */
   async correct(time: TrustedTime, whose: { by: string; reason: string }): Promise<Correction> {
     const corrected = await this.#context.write(() => {
       const at = toInstant(time.epochMs);
@@ -111,10 +107,7 @@ const ofTheFuture = ["settle_after", "accepted_until", "probe_at"];
 /** A corrected stamp that breaks a unique key moves back by one more millisecond, at most this often. */
 const mostMoves = 1_000;
 
-/**
- * Moves stamps after `time` to after the previous audit entry, with their distances. Runs inside the writer's
- * transaction.
- */
+/** Moves stamps after `time` to after the previous audit entry, with their distances. In the writer's transaction. */
 export function correctStamps(database: Sqlite, time: TrustedTime, newest: number): Correction {
   const now = toInstant(time.epochMs);
   const { entries, spans } = wrongEntries(database, time.epochMs);
@@ -195,10 +188,7 @@ function waitOf(spans: readonly Ahead[], end: number): Ahead {
   return spans.findLast(({ from }) => end >= from) ?? first;
 }
 
-/**
- * By its span, or the nearest: a read stamps records before the run's first entry. Never before the entry before its
- * span.
- */
+/** By its span, or the nearest: a read stamps before the run's first entry. Never before the entry before the span. */
 function correctedOf(spans: readonly Ahead[], stamp: number): number {
   const distance = ({ from, to }: Ahead): number => Math.max(from - stamp, stamp - to, 0);
   const { from, aheadMs } = spans.reduce((best, span) => (distance(span) < distance(best) ? span : best));

@@ -4,10 +4,7 @@ import { isJsonObject, type Json } from "../../base/canonical-json.ts";
 export const severities = ["notice", "warning", "critical"] as const;
 export type Severity = (typeof severities)[number];
 
-/**
- * `critical`: the program does not do its work, or a result is unknown. `warning`: a person must decide or correct
- * something. `notice`: something waits, and ends by itself with its cause.
- */
+/** `critical`: no work, or an unknown result. `warning`: a person must act. `notice`: it waits, and ends by itself. */
 const kinds = {
   "does-not-balance": { severity: "critical", many: "runs do not balance" },
   "run-failed": { severity: "critical", many: "jobs failed" },
@@ -129,10 +126,7 @@ export function channelDownKey(name: string): string {
   return `channel-down:${name}`;
 }
 
-/**
- * A state that started and ended between two looks is not reported. One that ended and started again is reported again,
- * because a killed program may have reported its end.
- */
+/** A state that ended and started again is reported again, because a killed program may have reported its end. */
 export function dueFor(
   channel: Interest & { name: string },
   standing: readonly Standing[],

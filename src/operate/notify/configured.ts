@@ -14,7 +14,6 @@ import type { NotifyDependencies } from "./tell.ts";
 
 type Settings = Pick<Config, "alerts" | "mail" | "serve">;
 
-/** The part of `NotifyDependencies` that the configuration gives. */
 export function tellingSettings({
   alerts,
   mail,
@@ -72,7 +71,6 @@ function mistake(key: string, what: string, cure: string): Problem {
   });
 }
 
-/** Open issues of the last run, who was notified by which channel, and the state of the channels. */
 export async function alertsNow(
   application: Pick<Application, "config">,
   inquiry: Pick<Inquiry, "alerts">,

@@ -34,10 +34,7 @@ interface DeliveredMessage {
   message: AlertMessage;
 }
 
-/**
- * Channels are independent: after a failure a channel sends the message again at the next call. Never rejects because
- * of a delivery.
- */
+/** Channels are independent: a failed one sends the message again at the next call. No delivery makes this reject. */
 export async function notifyChanges(
   now: readonly Alert[],
   deps: Omit<NotifyDependencies, "switches">,

@@ -30,10 +30,7 @@ export function compareCustomer(item: CustomerCase, view: ReconciliationView): C
   ];
 }
 
-/**
- * Assets and products shown more than once in one reading. One call may send a product twice: in a package and in the
- * asset (A23).
- */
+/** Things shown more than once in a reading. One call may send a product twice: in a package and in the asset (A23). */
 function twiceRows(item: CustomerCase): Comparison[] {
   return [...item.shown.twice.values()].flatMap(({ seenAt, body }): Comparison[] => {
     const text = (name: string): string | undefined => (typeof body[name] === "string" ? body[name] : undefined);
@@ -59,10 +56,7 @@ function twiceRows(item: CustomerCase): Comparison[] {
   });
 }
 
-/**
- * `sent so`: one purchase sent the product as often as shown; `forms`: several purchases did. Undefined if it is shown
- * more often than our purchases sent it.
- */
+/** `sent so`: one purchase sent it as often as shown; `forms`: several did. Undefined: shown more often than sent. */
 function ownForms(
   item: CustomerCase,
   number: string | undefined,

@@ -54,9 +54,7 @@ export function orderRows(item: CustomerCase, view: ReconciliationView): Compari
   return rows;
 }
 
-/**
- * An order matches if all its parts match. Undefined for an unwanted order that was never placed or no longer exists.
- */
+/** It matches if all its parts match. Undefined for an unwanted order that was never placed or no longer exists. */
 function orderSummary(order: OrderCase, parts: readonly Comparison[]): Comparison | undefined {
   const wanted = isWanted(order);
   if (!wanted && (order.placed === null || (order.isOver === true && parts.length === 0))) return undefined;

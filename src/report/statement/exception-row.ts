@@ -205,10 +205,7 @@ export function signOffId(exception: StatedException): string | null {
   return isOpen ? (signable?.id ?? null) : null;
 }
 
-/**
- * A non-blocking exception as a person accepts it. Its facts contain no words of the CRM or the services, because these
- * may be erased.
- */
+/** A non-blocking exception as accepted. Its facts have no words of the CRM or services: these may be erased. */
 export function acceptedAs({ facts, orders }: StatedException): Signable | undefined {
   const stakes = stakesOf({ orders }).map(({ currency, minor }) => `${decimalText(minor, currency)} ${currency}`);
   const stake = orders.map(({ key, amount }) => [

@@ -21,10 +21,7 @@ const brokenFrom = 24;
 /** With more sums than this and fewer groups, the table is turned. */
 const mostAcross = 10;
 
-/**
- * A page for reading and printing, with the first rows of each part. Has no script and loads nothing. Totals come
- * before the rows, so memory holds the whole page.
- */
+/** A page with each part's first rows; no script, loads nothing. Totals come first, so memory holds the whole page. */
 export function htmlWriter(statement: OpenStatement): StatementWriter {
   const time = localTime(statement.header.period.zone);
   const bodies = new Map<string, Markup[]>();

@@ -123,10 +123,7 @@ function sideOf<Moment extends number | string>(at: Moment, from: Moment, to: Mo
   return at < from ? -1 : at < to ? 0 : 1;
 }
 
-/**
- * The instant of a date. If date and instant are on different sides of the period, the nearest instant on the date's
- * side.
- */
+/** The instant of a date; if it is on another side of the period than the date, the nearest one on the date's side. */
 export function instantBeside(date: CrmDate, period: Period): string {
   const sides = sidesOf(period);
   const [own, asInstant] = [sides(date), sides({ at: date.at, zone: undefined })];

@@ -1,9 +1,6 @@
 import type { TreeHeadFacts } from "../facts.ts";
 
-/**
- * The shape of a statement in every format: tables with typed columns, row by row, in order. Column names and types are
- * a promise: a change raises the statement's version.
- */
+/** A statement in every format: typed tables. Column names and types are a promise: a change raises its version. */
 
 /**
  * The values of a column in memory:
@@ -73,9 +70,7 @@ export interface Filters {
   product?: string | undefined;
 }
 
-/**
- * How far two values may differ and still be equal, and age limits. Without a tolerance, values are equal or different.
- */
+/** How far values may differ and still be equal, and age limits. Without a tolerance, values are equal or different. */
 export interface Tolerances {
   money?: Readonly<Record<string, number>> | undefined;
   seconds?: number | undefined;

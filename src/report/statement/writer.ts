@@ -25,10 +25,7 @@ export interface OpenStatement {
 
 export type StatementTotals = ReadonlyMap<string, PartTotals>;
 
-/**
- * The writer of one format. Order of calls: `begin`; for each part `beginPart`, `rows` in batches, `endPart`; then
- * `end`. All rows are checked before.
- */
+/** Calls: `begin`; for each part `beginPart`, `rows` in batches, `endPart`; then `end`. All rows are checked before. */
 export interface StatementWriter {
   begin?(): string;
   beginPart(part: Part): string;

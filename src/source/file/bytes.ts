@@ -39,10 +39,7 @@ export async function stateOf(path: string): Promise<FileState> {
   return { size, modified: mtimeMs, inode: ino };
 }
 
-/**
- * Throws a Problem if the file does not match its marker, is undeclared UTF-8, has bytes outside its encoding, or
- * changed meanwhile. Bytes of a UTF-8 file pass unchecked.
- */
+/** Throws a Problem if the file changed or does not fit its marker or encoding. Bytes of a UTF-8 file are unchecked. */
 export async function* readUtf8(file: OpenedFile, signal: AbortSignal | undefined): AsyncGenerator<Buffer, void, void> {
   await requireExpected(file, signal);
   const undeclared = await undeclaredUtf8(chunksOf(file, signal), file.encoding);
@@ -177,10 +174,7 @@ function beginsUsual(byte: number): boolean {
   return (byte >= 0xc2 && byte <= 0xc5) || (byte >= 0xce && byte <= 0xd1) || byte >= 0xe0;
 }
 
-/**
- * Finds UTF-8 declared as another encoding: it has characters beyond ASCII, all valid UTF-8. The wrong encoding would
- * change them without an error.
- */
+/** Finds UTF-8 declared as another encoding, which would change it silently: all beyond ASCII is valid UTF-8. */
 export async function undeclaredUtf8(
   chunks: AsyncIterable<Buffer> | Iterable<Buffer>,
   encoding: string,
@@ -251,7 +245,6 @@ export class Utf8Watch {
     this.#check(Buffer.alloc(0), true);
   }
 
-  /** Whether the last byte ends a line, as the lines of the file end. */
   get endsLine(): boolean {
     return this.#last === 10 || (this.#last === 13 && !this.#hasNewline);
   }
@@ -271,7 +264,6 @@ function characterLength(byte: number): number {
   return byte >= 0xf0 ? 4 : byte >= 0xe0 ? 3 : byte >= 0xc0 ? 2 : 1;
 }
 
-/** Number of bytes at the end that may begin a character. */
 function incompleteTail(bytes: Buffer): number {
   for (let back = 1; back <= Math.min(3, bytes.length); back += 1) {
     const byte = bytes[bytes.length - back] ?? 0;

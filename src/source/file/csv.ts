@@ -78,7 +78,6 @@ async function passOn(parser: Writable, chunk: Buffer): Promise<void> {
   });
 }
 
-/** Turns parsed rows into items; knows lines and what went wrong. */
 class CsvReading {
   readonly #name: string;
   readonly #csv: CsvSettings;

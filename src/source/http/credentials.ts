@@ -167,10 +167,7 @@ interface Session {
   tokens: string[];
 }
 
-/**
- * One log-in for all callers. A refused session is renewed once. If the new one is refused too, nobody logs in for
- * `restMs`, so that the account is not locked.
- */
+/** One log-in for all. A refused session is renewed once, then not for `restMs`, so that no account is locked. */
 export function createSession(auth: SessionAuth, deps: SessionDeps): Credentials {
   let held: Promise<Session> | undefined;
   let refusedInRow = 0;

@@ -73,10 +73,7 @@ function badOf(staged: string, place: string): BadRecord {
 const seenPart = "#seen";
 const passPart = (pass: number): string => `#pass ${pass}`;
 
-/**
- * A pass is proven if it found no key twice and the next pass finds all its records again. Then no record moved into or
- * out of the part already read.
- */
+/** A pass is proven if it found no key twice and the next finds all its records: none moved across. */
 export class Passes {
   readonly #area: StagingArea;
   readonly #keyOf: KeyOf;

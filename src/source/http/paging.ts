@@ -276,10 +276,7 @@ function isWhole(key: Key): boolean {
   return typeof key === "number" ? Number.isSafeInteger(key) : /^-?\d{1,40}$/u.test(key);
 }
 
-/**
- * `likely`: the list seems to have ended; one more page is requested and used. `surely`: the page before was empty;
- * records after it make the read incomplete.
- */
+/** `likely`: one more page is requested and used. `surely`: after an empty page, records make the read incomplete. */
 type Follows = "page" | "likely" | "surely" | "none";
 
 interface EndSettings {
@@ -288,10 +285,7 @@ interface EndSettings {
   hasMore?: string | undefined;
 }
 
-/**
- * A total or a short page needs proof by the other one or by an empty next page: a service may count only some records,
- * or give fewer than requested.
- */
+/** A total or short page needs proof by the other or an empty page: services may count or give too few records. */
 class EndWatch {
   readonly #settings: EndSettings;
   readonly #who: string;

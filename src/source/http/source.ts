@@ -21,7 +21,6 @@ interface HttpSourceDeps {
   secrets: (ref: string) => Promise<string> | string;
   known: KnownSecrets;
   staging: Staging;
-  /** Called after each request, with the name of the source. Never throws. */
   onRequest?: ((source: string, seen: SeenRequest) => void) | undefined;
 }
 
@@ -75,10 +74,7 @@ export function createHttpSource(name: string, settings: HttpSourceSettings, dep
   };
 }
 
-/**
- * Positions may be personal data if the paging key is mapped to a private field or hashed, or if nothing maps it and it
- * is not `key`, which messages show anyway.
- */
+/** The paging key may be personal: a private field or hash has it, or nothing maps it and it is not the shown `key`. */
 function isPagedPrivately(stream: Stream, { paging, key, group, mapping, skip }: HttpStream): boolean {
   if (paging.kind !== "keyset") return false;
   const ways = waysOf(stream, mapping, skip);

@@ -184,10 +184,7 @@ export function isZone(zone: string): boolean {
   }
 }
 
-/**
- * A day, or a midnight that clocks skip, gives the first moment of that day. Throws a RangeError for another time that
- * occurs twice or never.
- */
+/** A day or skipped midnight: the day's first moment. Throws a RangeError for other times that occur twice or never. */
 export function momentIn(zone: string, time: Temporal.PlainDateTime, isDay = false): Temporal.ZonedDateTime {
   if (isDay || time.equals(time.withPlainTime())) {
     const start = time.toPlainDate().toZonedDateTime(zone);

@@ -174,11 +174,7 @@ export function placeInStream({ path }: MappingMistake): KeyPath {
   return path[0] === skipKey ? path : ["mapping", ...path];
 }
 
-/**
- * Compiles a declared mapping and the condition under which a record is skipped. Throws a Problem (`config.mapping`)
- * that names the first mistake with its key path: an unknown target field, a required one that is missing, an unknown
- * expression, a path that cannot be read.
- */
+/** Throws a Problem (`config.mapping`) that names the first mistake with its key path. */
 export function compileStream(
   stream: Stream,
   spec: MappingSpec,

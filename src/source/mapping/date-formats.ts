@@ -58,8 +58,7 @@ const tokens: Readonly<Record<string, Token>> = {
   yyyy: { pattern: "(\\d{4})", field: "year" },
   yy: { pattern: "(\\d{2})", field: "year", read: (text) => 2000 + Number(text) },
   MMM: {
-    // Not `(?i:…)`: V8 ignores it in code that it no longer optimizes, which happens in processes with many
-    // expressions.
+    // Not `(?i:…)`: V8 ignores it in code that it no longer optimizes, as in processes with many expressions.
     pattern: `(${months.map((name) => name.replaceAll(/./g, (letter) => `[${letter}${letter.toUpperCase()}]`)).join("|")})`,
     field: "month",
     read: (text) => months.indexOf(text.toLowerCase()) + 1,

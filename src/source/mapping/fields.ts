@@ -261,7 +261,6 @@ function compileEntry(
   };
 }
 
-/** A single object counts as a list of one. */
 function compileEach(each: Json, at: KeyPath, compiler: ExpressionCompiler): CompiledElements {
   if (typeof each !== "string") return compiler.elements(each, at, true);
   const { context } = compiler;

@@ -10,9 +10,7 @@ export interface Marks {
 
 export const marksToName = '`decimalMark: "."`, or `decimalMark: ",", groupMark: "."`';
 
-/**
- * Whether the point could be a thousands separator, as in 2.000. Numbers of JSON and databases never look like this.
- */
+/** Whether the point could separate thousands, as in 2.000. Numbers of JSON and databases never look like this. */
 export function isDoubtful(text: string): boolean {
   return /^\s*[+-]?[1-9]\d{0,2}\.\d{3}\s*$/u.test(text);
 }

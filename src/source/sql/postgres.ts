@@ -36,10 +36,7 @@ export interface PostgresDeps {
   about: About;
 }
 
-/**
- * One transaction, repeatable read and read-only, never committed. Each query has a cursor. Throws a Problem if a
- * secret or a certificate is missing.
- */
+/** One read-only, repeatable-read transaction, never committed. Throws a Problem without a secret or certificate. */
 export async function openPostgres(
   connection: PostgresConnection,
   limits: SessionLimits,
@@ -125,10 +122,7 @@ class PostgresSnapshot implements Snapshot {
     await this.#client.end().catch(() => undefined);
   }
 
-  /**
-   * Yields answers of `size` rows; with 0, one answer without rows. Uses a savepoint: a query that fails or changes a
-   * setting does not affect the others.
-   */
+  /** Yields answers of `size` rows; with 0, one without rows. A savepoint keeps queries from affecting others. */
   async *#answers(statement: string, size: number): AsyncGenerator<Answer, void, void> {
     this.#cursors += 1;
     const cursor = `c${this.#cursors}`;

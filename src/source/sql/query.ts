@@ -76,10 +76,7 @@ export interface Question {
   changed: Column | undefined;
 }
 
-/**
- * Loads the queries of a stream and asks the database for their columns. Throws a Problem for an invalid query, a
- * missing column, or a column that no record can hold.
- */
+/** Throws a Problem for an invalid query, a missing column, or a column that no record can hold. */
 export async function questionOf(
   stream: Stream,
   settings: StreamSettings,
@@ -130,7 +127,6 @@ export async function questionOf(
   );
 }
 
-/** Whether a private or hashed field of the mapping reads the key. */
 function readsKeyPrivately(stream: Stream, { key, group, mapping, skip }: StreamSettings): boolean {
   const name = key === undefined ? undefined : columnOf(key);
   const hidden = hiddenPlaces(stream, waysOf(stream, mapping, skip), (steps) => String(placeInRecord(steps, group)[0]));

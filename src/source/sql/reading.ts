@@ -88,10 +88,7 @@ function readPlain(
   return recordsOf(rows, { key: asking.settings.key, full: from === undefined, signal: options.signal });
 }
 
-/**
- * Whether places may contain the key. A key is personal if a private field reads it, or if it looks like an e-mail
- * address or phone number.
- */
+/** Whether places may show the key: no private field reads it, and it looks like no e-mail address or phone number. */
 function isTold(cell: Exclude<Cell, null>, { key, isKeyPrivate }: Part): boolean {
   if (isKeyPrivate) return false;
   const text = String(cell);

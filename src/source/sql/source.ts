@@ -63,7 +63,6 @@ interface SqlSourceDeps {
   placeOf: (key: string) => string;
 }
 
-/** Reads all streams from one view of the database. */
 export function createSqlSource(name: string, settings: SqlSourceSettings, deps: SqlSourceDeps): OpenedReader {
   const { clock, secrets, staging, baseDirectory: directory, placeOf } = deps;
   const { connection } = settings;

@@ -137,7 +137,6 @@ interface SqlSettings {
   streams: Readonly<Record<string, AskedStream | undefined>>;
 }
 
-/** Mistakes beyond the shape of the keys. */
 export function checkSqlSource({ connection, streams }: SqlSettings): Issue[] {
   const issues: Issue[] = checkConnection(connection);
   const checkKey = (key: string | undefined, path: string[]): void => {

@@ -41,10 +41,7 @@ class SqliteSnapshot implements Snapshot {
     }
   }
 
-  /**
-   * Columns may hold any type, and times are texts in one of two forms, with seconds or without. Other forms, such as
-   * with an offset, do not sort with these.
-   */
+  /** Columns may hold any type. Times have one of two forms, with or without seconds. Others do not sort with these. */
   atLeast(column: string, time: string): string {
     const text = `replace(replace(${column}, 'T', ' '), 'Z', '')`;
     return (

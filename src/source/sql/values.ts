@@ -126,10 +126,7 @@ function json(text: string, limits: RecordLimits): Json {
 
 const timeOfDay = /^(\d{4})-(\d\d)-(\d\d)[ T](\d\d):(\d\d)(?::(\d\d)(\.\d+)?)?\s*(Z|[+-]\d\d(?::?\d\d)?)?$/u;
 
-/**
- * One form for all records: `T` in the middle, no zeros at the end of a fraction. Other texts, such as `infinity`, stay
- * for the mapping to judge.
- */
+/** One form: `T` in the middle, no final zeros in a fraction. The mapping judges other texts, such as `infinity`. */
 function isoTime(text: string): { local: string; offset: string | undefined } | undefined {
   const match = timeOfDay.exec(text);
   if (match === null) return undefined;
@@ -151,10 +148,7 @@ function instantText(text: string): string {
   }
 }
 
-/**
- * Converts a local time with the zone. A time that the zone has twice or not at all stays local, so that nobody
- * guesses. Exception: a skipped midnight.
- */
+/** A time that the zone has twice or never stays local, so that nobody guesses. Exception: a skipped midnight. */
 function localText(text: string, zone: string | undefined): string {
   const time = isoTime(text);
   if (time === undefined) return text;
@@ -178,10 +172,7 @@ export function tellsChanges({ kind, type }: Column): boolean {
   return kind === "instant" || kind === "local" || (kind === "any" && !/^date$|int/iu.test(type));
 }
 
-/**
- * Where the next incremental read begins: the largest time read, limited by the clock of the database. Otherwise one
- * wrong future time would hide all later changes. Our own clock does not matter.
- */
+/** The next read begins at the largest time, at most the database's clock: a wrong future time would hide changes. */
 export class Newest {
   readonly #kind: ColumnKind;
   #newest: string | undefined;
@@ -223,10 +214,7 @@ function isTime(text: string): boolean {
   }
 }
 
-/**
- * Read rows from this time on, so that no change is missed. Undefined: the column cannot be compared, so read
- * everything.
- */
+/** Where to begin, so that no change is missed. Undefined: the column cannot be compared, so read everything. */
 export function boundOf(
   since: string,
   { kind }: Column,

@@ -67,10 +67,7 @@ function browserProof(context: PageContext, deps: Access): string | undefined {
   return key === undefined ? undefined : proofOf(key, "sign-in", browser);
 }
 
-/**
- * Whether the sign-in began on our page in this browser. Otherwise another site could sign somebody in as somebody
- * else.
- */
+/** Whether it began on our page in this browser. Otherwise another site could sign people in as somebody else. */
 async function isOurSignIn(context: PageContext, deps: Access): Promise<boolean> {
   const browser = cookieOf(context, "browser");
   const key = deps.own()?.key;

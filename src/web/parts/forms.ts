@@ -15,9 +15,7 @@ export function buttonForm(
   </form>`;
 }
 
-/**
- * The text if a person asked for it; otherwise the button to ask, or the reason why not. For text that may be personal.
- */
+/** Text that may be personal, if a person asked for it; otherwise the button to ask, or the reason why not. */
 export function askedText(
   context: PageContext,
   { action, label, text }: { action: string; label: string; text: string | undefined },
@@ -64,9 +62,7 @@ interface Choice {
   isMain?: boolean;
 }
 
-/**
- * Buttons elsewhere use the form by its `id`. `shown`: the mark of the page's content; the decision covers only that.
- */
+/** Buttons elsewhere use its `id`. `shown`: the mark of the page's content; the decision covers only that. */
 export function decisionForm(
   context: PageContext,
   form: {

@@ -35,10 +35,7 @@ export function numbers(...titles: readonly string[]): Column[] {
   return titles.map((title) => ({ title, number: true }));
 }
 
-/**
- * Scrolls in its own region, which the keyboard can reach. The first cell names the row. `wide`: keeps its width on
- * narrow screens.
- */
+/** Scrolls in its own region, also by keyboard. The first cell names the row. `wide`: stays wide on narrow screens. */
 export function table(
   caption: string,
   columns: readonly Column[],

@@ -24,10 +24,7 @@ interface SheetOptions {
 
 const mostColumns = 16_384;
 
-/**
- * A row is bad if a cell has an error, a formula has no result, or a value is beyond the header. Without one of
- * `columns`, no row is yielded. Throws a Problem for an incomplete workbook.
- */
+/** Bad: a row with a cell error, no formula result, or a value beyond the header. Without all `columns`: no rows. */
 export async function* readXlsx(file: OpenedFile, settings: XlsxSettings, options: SheetOptions): FormatReader {
   const { signal, batchSize } = options;
   await requireExpected(file, signal);

@@ -137,8 +137,7 @@ export const lookup: Operator = {
     for (const key of Object.keys(operand)) {
       if (!keys.includes(key)) mistake(context, [...at, key], `unknown; expected ${keys.join(", ")}`);
     }
-    // The key is compiled before its table is known, so that its column counts as needed: a file without it is not
-    // read.
+    // Compiled before its table is known, so that its column counts as needed: a file without it is not read.
     const key = compiler.expression(operand["key"], [...at, "key"]);
     const name = operand["table"];
     const table = isText(name) ? context.tables.get(name) : undefined;

@@ -182,7 +182,6 @@ export function compileAmount(
   return (value, currency) => {
     const digits = minorDigits(currency);
     const decimals = Math.min(format.decimals ?? digits, digits);
-    // `decimals: 0` means amounts in the minor unit.
     const places = format.decimals === 0 ? 0 : digits;
     const expected = `an amount with at most ${decimals} decimals`;
     let text = typeof value === "number" ? String(value) : value;
