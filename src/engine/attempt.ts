@@ -255,9 +255,11 @@ export class RecordOutcomes {
     for (const operation of operations) {
       const why = { code, reason: `${operation.endpoint}: ${reason}`, again: true };
       for (const record of this.mattersOf(operation)) {
-        const said = this.#all.get(recordName(record.stream, record));
-        const isAgain = said?.outcome === "deferred" && said.again === true;
-        if (!isAgain && !this.#waitsForItself(operation, record)) this.wait([record], why);
+        const name = recordName(record.stream, record);
+        const said = this.#all.get(name);
+        // A later plan of the pass, without this operation, must not end it.
+        if (said?.outcome === "deferred" && said.again === true) this.#final.add(name);
+        else if (!this.#waitsForItself(operation, record)) this.wait([record], why);
       }
     }
   }

@@ -144,3 +144,12 @@ it("a pass forgets what goes in parts once the parts are planned, and knows what
     [],
   ]);
 });
+
+it("what was not sent stays open, also if the reason that its record had before is gone in a later plan of the pass", () => {
+  const record = { stream: "staff", key: key("S1") } as const;
+  const unread = { code: "service.unreadable", reason: "M5 returned an incomplete list", again: true };
+  const outcomes = outcomesOf({ ...record, outcome: "deferred", ...unread });
+  outcomes.unsent([grant("S1")], why);
+  outcomes.note([{ ...record, outcome: "planned" }]);
+  expect(outcomes.all).toEqual([{ ...record, outcome: "deferred", ...unread }]);
+});
