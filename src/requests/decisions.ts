@@ -6,7 +6,7 @@ import { typeOf } from "../engine/model/registry.ts";
 import { TrustedClock } from "../engine/run/trusted-clock.ts";
 import type { PauseWord } from "../ledger/pause.ts";
 import type { Unread } from "../ledger/records/source-reads.ts";
-import type { Correction } from "../ledger/time/time.ts";
+import type { Correction } from "../ledger/time/correct-stamps.ts";
 import { underRunLock, type Application, type LockPlace } from "../operate/application.ts";
 import { streamsOf } from "../operate/job.ts";
 import { SnapshotReader } from "../platform/snapshot.ts";
