@@ -221,10 +221,12 @@ export function foundStates(counts: StateCounts | undefined): Record<string, num
 
 const mayHold = (column: string): string => typeIn(column, ({ can }) => can.afterRefusal !== undefined);
 
+const removes = (column: string): string => typeIn(column, ({ can }) => can.removes !== undefined);
+
 /**
- * Rejected calls that may have had an effect, newest first. None after a later successful call, which explains them, and
- * none whose effect is recorded: a purchase under its channel order number, or by a person for the same form of the
- * order; a removal of the same parts.
+ * Rejected calls that may have had an effect, newest first. None after a later successful call of its kind (purchase or
+ * removal), which explains it, and none whose effect is recorded: a purchase under its channel order number, or by a
+ * person for the same form of the order; a removal of the same parts.
  */
 export function refusedOrdersOf(columns: string): string {
   return `select ${columns} from operation_record i join operation o on o.id = i.operation_id
@@ -232,7 +234,8 @@ export function refusedOrdersOf(columns: string): string {
       and o.state = 'rejected'
       and not exists (select 1 from operation_record later join operation d on d.id = later.operation_id
         where later.stream = 'orders' and later.namespace = i.namespace and later.record_id = i.record_id
-          and ${mayHold("d.kind")} and d.state = 'done' and (d.created_at, d.id) > (o.created_at, o.id))
+          and ${mayHold("d.kind")} and (${removes("d.kind")}) = (${removes("o.kind")}) and d.state = 'done'
+          and (d.created_at, d.id) > (o.created_at, o.id))
       and not exists (select 1 from order_step s where s.namespace = i.namespace and s.order_id = i.record_id
         and s.customer_namespace = o.customer_namespace and s.customer_id = o.customer_id
         and s.kind = 'bought' and s.forgotten_at is null and (s.channel_order_id = o.context ->> 'channelOrderId'
@@ -240,7 +243,7 @@ export function refusedOrdersOf(columns: string): string {
       and not exists (select 1 from order_step s, json_each(s.items) x, json_each(o.after, '$.items') y
         where s.namespace = i.namespace and s.order_id = i.record_id and s.customer_namespace = o.customer_namespace
         and s.customer_id = o.customer_id and s.kind = 'removed' and s.forgotten_at is null and s.at >= o.created_at
-        and ${typeIn("o.kind", ({ can }) => can.removes !== undefined)}
+        and ${removes("o.kind")}
         and (x.value ->> 'instanceId', x.value ->> 'unit') = (y.value ->> 'instanceId', y.value ->> 'unit')
         and coalesce(x.value ->> 'product' = y.value ->> 'product', true))
       and not exists (select 1 from placed_order p where p.namespace = i.namespace and p.order_id = i.record_id

@@ -67,7 +67,9 @@ export class Records {
   comparedAlone(source: string, stream: Stream): ReturnType<Reading["compared"]> {
     const hasMet = ({ missed }: KnownRecord): boolean => missed === 0;
     const none = (): number => 0;
-    const ofRead = { isPart: false, total: 0, hasMet, isLeft: () => false, unusableRow: () => undefined };
+    const unusableRow = (line: string, of: RecordKey): string | undefined =>
+      this.#context.read(() => this.#tables.known.unusableRow({ source, stream }, line, of, 0));
+    const ofRead = { isPart: false, total: 0, hasMet, isLeft: () => false, unusableRow };
     return { ...knownTo(this.#tables, { source, stream }), ...ofRead, left: none, newBefore: none, missing: none };
   }
 
