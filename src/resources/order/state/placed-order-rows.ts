@@ -84,13 +84,11 @@ const stoodBefore = `with earlier as (
          and e.enterprise_global_id <> l.enterprise_global_id
        where l.namespace = +@namespace and l.customer_id = +@id and l.to_at is null),
      own as (
-       select p.namespace, p.order_id from placed_order p
+       select p.namespace, p.order_id from (select 1 from earlier limit 1) cross join placed_order p
        where p.to_at is null and p.customer_namespace = +@namespace and p.customer_id = +@id
-         and exists (select 1 from earlier)
        union
-       select m.namespace, m.order_id from moved_order m
-       where m.ended_at is null and m.customer_namespace = +@namespace and m.customer_id = +@id
-         and exists (select 1 from earlier)),
+       select m.namespace, m.order_id from (select 1 from earlier limit 1) cross join moved_order m
+       where m.ended_at is null and m.customer_namespace = +@namespace and m.customer_id = +@id),
      bought as (
        select p.namespace, p.order_id, coalesce(s.at, p.from_at) as at,
          (select o.context ->> 'enterpriseGlobalId' from operation o
@@ -144,6 +142,12 @@ const texts = {
     on conflict do update set license_type = excluded.license_type,
       platform_customer_id = excluded.platform_customer_id, license_order_id = excluded.license_order_id`,
   leave,
+  found: `insert into moved_order (namespace, order_id, customer_namespace, customer_id, since)
+    select @namespace, @id, @fromNamespace, @fromId, @at where not exists (
+      select 1 from record where stream = 'orders' and namespace = +@namespace and id = +@id
+        and customer_namespace = @fromNamespace and customer_id = @fromId)
+    on conflict do update set since = excluded.since, ended_at = null, unclear = null
+      where ended_at is not null`,
   say: `update moved_order set unclear = @unclear where ${leftThere}`,
   move: `update placed_order set agreed_hash = '${agreedWithNone}', agreed_version = null,
       placed_for_namespace = coalesce(placed_for_namespace, customer_namespace),
@@ -204,7 +208,7 @@ export class PlacedOrderRows {
     },
     /** Only for orders found by a reading: a changed record notes it when it is read. */
     "order-leaving": ({ order, customer, unclear }, at) => {
-      this.#sql.change("leave", { ...there(order, customer), at });
+      this.#sql.change("found", { ...there(order, customer), at });
       this.#sql.change("say", {
         ...there(order, customer),
         unclear,
