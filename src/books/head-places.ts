@@ -101,7 +101,7 @@ export async function requireNewestOutside(application: Application, ledger: Led
         `${newest.sequence}, and it has another entry or no entry there. Nothing was sent, because the missing ` +
         "changes, also orders, would be made a second time",
       cure:
-        "put a newer copy of the ledger back. If you have no newer copy, set ledger.path to a new file and run " +
+        "put a newer copy of the ledger and its .heads file back. If you have no newer copy, set ledger.path to a new file and run " +
         "`crm-sync rebuild`. If somebody changed that file of heads, remove it from audit.heads",
       exitCode: exitCodes.ledgerRefused,
       place: ledger.path,

@@ -307,7 +307,7 @@ export function refusedOrderOf({ ledger }: Pick<EngineDependencies, "ledger">, o
 export const refusedJustNow =
   "an earlier E5 of this order was rejected a moment ago; crm-sync looks for its effect after the settle time";
 
-/** Pending orders that are placed, or that the CRM cancelled or removed. Others are looked for when they are sent. */
+/** Pending orders that are placed, cancelled or removed. Sending looks for the traces of all others. */
 export function unsentOrders({ orders, known }: Pick<CustomerInput, "orders" | "known">): RecordReference[] {
   return orders.flatMap(({ key, state, body, pending }) => {
     const isSent = state === "current" && !body.cancelled && !known.placedOrders.has(formatKey(key));
@@ -334,9 +334,9 @@ export async function lookForUnsent(
 }
 
 /**
- * A rejected batch may still have done something (A16). So before more of an order is sent, and if nothing of it is
- * sent any more, this looks for its asset numbers and channel order number in M6, E8 and M7. If anything is found, a
- * person must look. What a rejected deletion removed is recorded.
+ * A rejected batch may still have done something (A16). This looks for its asset numbers and channel order number in
+ * M6, E8 and M7: before more of the order is sent, and if the CRM wants nothing more of it. A person must look at what
+ * is found. The removals of a rejected deletion are recorded.
  */
 export async function lookForRefused(
   deps: LookDependencies,

@@ -171,7 +171,7 @@ function notApplied(
   }
   const then = (what: string): string =>
     typeof undone === "string"
-      ? `No run sends ${what} by itself: \`crm-sync undo ${undone} --out FILE\` plans what is left.`
+      ? `No run sends ${what} by itself: \`crm-sync undo ${undone} --out FILE\` plans the changes that are left.`
       : `The next run sends ${what} if the CRM still wants it.`;
   if (evidence.kind === "not-found" && evidence.partEffect !== undefined)
     return done(evidence.partEffect, `Recorded: the part that the platform shows. ${then("the rest")}`);

@@ -22,6 +22,9 @@ export type Retried =
   | { kind: "left-out"; id: string }
   | { kind: "unknown"; id: string };
 
+const otherForm =
+  "it may be another record, and the mapping has changed since it was shown: run its job, then look at it again";
+
 /** Maps quarantined rows again from their stored raw form, with the current mapping. Does not call the sources. */
 export class QuarantineRetries {
   readonly #ledger: Ledger;
@@ -55,7 +58,11 @@ export class QuarantineRetries {
     const salt = await this.#ledger.private.rawSalt();
     const mapper = { stream: row.stream, mapping, settings: this.#settings };
     const mapped = mapRaw({ place: row.place, value: raw }, salt, mapper);
-    const item = "record" in mapped && !isSuspectCode(row.code) ? this.#judged(row, mapped) : mapped;
+    const isSuspect = isSuspectCode(row.code);
+    // A person accepts a suspect in the form that was shown, and in no other.
+    if ("record" in mapped && isSuspect && mapped.record.rawHash !== row.rawHash)
+      return { kind: "still-unusable", id, message: otherForm };
+    const item = "record" in mapped && !isSuspect ? this.#judged(row, mapped) : mapped;
     if (!(await this.#ledger.records.retry.settle(id, item, by))) return { kind: "unknown", id };
     if ("skipped" in item) return { kind: "skipped", id };
     return "record" in item

@@ -36,7 +36,7 @@ export interface Health {
     differences: { class: string; count: number; since: string }[];
     runs: string[];
     deliveries?: string[];
-    /** Critical alerts that nothing else here shows. */
+    /** Critical alerts that no other field shows. */
     alerts?: string[];
   };
   breakers: Record<string, "closed" | "open" | "half-open">;

@@ -171,7 +171,7 @@ export interface ExplainFacts {
   requests: RequestFacts[];
   byHand: ByHandFacts | null;
   candidates: CandidateFacts[];
-  /** How the platform differs from what was sent, as far as a reading showed it; of a customer, all of it. */
+  /** What readings found to differ from what was sent: of this record, or all of a customer. */
   differences: { level: string; subject: string; detail: string; since: string }[];
   observations: ObservationFacts[];
   observationRead: { seenAt: string; complete: boolean } | null;

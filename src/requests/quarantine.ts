@@ -11,7 +11,7 @@ export type RowBefore = Pick<QuarantineFacts, "firstSeen" | "id">;
 
 /**
  * During a run the rows only get marked, and their source maps them. Returns the results of those that still waited.
- * To retry a suspect is to accept it, so all rows at once are those without suspects.
+ * A retry accepts a suspect, so a retry of all rows leaves suspects out.
  */
 export async function retryQuarantine(application: Application, chosen: ChosenRows, by: string): Promise<Retried[]> {
   const { ids, suspects } = await chosenRows(application, chosen);

@@ -48,8 +48,8 @@ const mostFlips = 5;
 type Judged = Pick<LoadedCustomer, "desiredCustomer" | "orders" | "staff" | "rebuilt">;
 
 /**
- * The operations that a limit or a policy may hold, and those with a hold: it outlives the policy that asked for it. The
- * run judges them first.
+ * Operations that a limit or policy may hold, and those that have a hold already: a hold outlives its policy. The run
+ * judges them first.
  */
 export function holdablesOf(
   policies: Policies,

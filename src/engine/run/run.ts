@@ -177,7 +177,7 @@ export interface RunSummary {
   job: string;
   state: RunState;
   exitCode: ExitCode;
-  /** A failure that the exit code of holds hides. */
+  /** A failure of the run, hidden by the exit code of its holds. */
   exitWithoutHolds: ExitCode | undefined;
   balance: Balance;
   sources: StreamTally[];
@@ -207,7 +207,7 @@ export function exitCodeOf(summary: RunSummary, failure: unknown): ExitCode {
   return exitBesideHolds(summary, failure);
 }
 
-/** Undefined if the run did all that it could besides what is held. */
+/** Undefined if nothing failed besides what is held. */
 export function hiddenExit({ exitCode }: { exitCode: ExitCode }, besideHolds: ExitCode): ExitCode | undefined {
   const isDone = besideHolds === exitCodes.ok || besideHolds === exitCodes.recordsRejected;
   return exitCode === exitCodes.held && !isDone ? besideHolds : undefined;

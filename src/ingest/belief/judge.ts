@@ -28,12 +28,12 @@ export interface JudgedSuspect extends Suspect {
 export interface JudgedRead {
   stream: Stream;
   staged: StagedRecords;
-  /** In all parts of the read. */
+  /** Rows in all parts of the read. */
   rows: number;
   /** `isWhole`: everything was requested. `isComplete`: the read reached its end. */
   isWhole: boolean;
   isComplete: boolean;
-  /** Of a read of changes: its details are not the whole truth about its records. */
+  /** A read of changes whose rows of details may be incomplete. */
   areDetailsUnclear: boolean;
   limits: { newIds: ReadLimit; massChange: ReadLimit };
   ledger: ReturnType<Reading["compared"]>;
@@ -66,7 +66,7 @@ function staysItself(stream: Stream, before: KnownRecord, now: IngestedRecord): 
   return identityOf(stream, now.record) === identityOf(stream, before.record) || keepsLines(now, before);
 }
 
-/** No number of accepted ids covers these. */
+/** Accepting new ids does not accept these. */
 export function isOfParts(code: Suspect["code"]): boolean {
   return code === "line-may-have-moved" || code === "parts-unclear";
 }
@@ -237,7 +237,7 @@ export class ReadJudge {
     return this.#unmet(this.#read.ledger.of([open.twin])).some(({ known }) => !isSame(known.record)) ? open : undefined;
   }
 
-  /** Those that the read does not contain as they were. */
+  /** Records that the read does not contain unchanged. */
   #unmet(found: readonly KnownRecord[]): Candidate[] {
     const { stream, ledger, staged } = this.#read;
     const open = found.filter((one) => !ledger.hasMet(one) && !ledger.isOfAnother(one));

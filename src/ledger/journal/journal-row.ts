@@ -224,9 +224,9 @@ const mayHold = (column: string): string => typeIn(column, ({ can }) => can.afte
 const removes = (column: string): string => typeIn(column, ({ can }) => can.removes !== undefined);
 
 /**
- * Rejected calls that may have had an effect, newest first. None after a later successful call of its kind (purchase or
- * removal), which explains it, and none whose effect is recorded: a purchase under its channel order number, or by a
- * person for the same form of the order; a removal of the same parts.
+ * Rejected calls that may have had an effect, newest first. A later successful call of the same kind (purchase or
+ * removal) explains a call. So does a recorded effect: a purchase with its channel order number, one that a person
+ * recorded for the same form of the order, or a removal of the same parts.
  */
 export function refusedOrdersOf(columns: string): string {
   return `select ${columns} from operation_record i join operation o on o.id = i.operation_id

@@ -55,7 +55,7 @@ export class AbsenceTables {
     return { missed, absent: this.#statements.makeAbsent.run(now, source, stream, first, rule.reads, since).changes };
   }
 
-  /** How many this part misses, without those of `isStaged`. Ids may have changed since earlier parts or reads. */
+  /** How many records this part lacks, without those of `isStaged`. Ids may have changed since earlier parts or reads. */
   missing(of: ReadOf, met: Met, isStaged: AreStaged): number {
     const { source, stream, read } = of;
     let missing = 0;
@@ -66,7 +66,7 @@ export class AbsenceTables {
     return missing;
   }
 
-  /** How many records of other sources no source sends now: their own one misses them, or was removed. */
+  /** How many records of other sources nobody sends now: their source lacks them, or was removed. */
   left(source: string, stream: Stream): number {
     return this.#statements.left.get({ source, stream }) ?? 0;
   }

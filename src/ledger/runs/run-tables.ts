@@ -112,7 +112,7 @@ export function runFromRow(row: RunTable): RunFacts {
   };
 }
 
-/** Without the run lock, the process of a run that is `running` is gone. The next run keeps that. */
+/** If nobody holds the run lock, the process of a `running` run is gone. The next run stores that. */
 export function endedIfGone(runs: RunFacts[], isRunOn: () => boolean): RunFacts[] {
   if (runs.every(({ state }) => state !== "running") || isRunOn()) return runs;
   return runs.map((run) => (run.state === "running" ? { ...run, state: "interrupted" } : run));

@@ -129,7 +129,7 @@ export class RequestRows {
     "request-answered": ({ of, about, wanted, answer, operationId }, at) => {
       const due = isDue({ of, answer }) ? 1 : 0;
       this.#statements.answer.run({ answer: canonicalJson(answer), at, operationId, due, of, about, wanted });
-      // Until an attempt has told it: the process may end before.
+      // Otherwise nobody is told if the process ends before the attempt does.
       if (standing({ of, answer }) === "refused") this.#lookAt({ of, about });
     },
     "request-withdrawn": ({ customer: { namespace, id }, of, about }, at) => {

@@ -56,7 +56,7 @@ export interface Alert {
   cure: string;
   /** Default: 1. If it grows, people are notified again. */
   count?: number;
-  /** Since when the last of them exists. A later one is another one, so people are notified again. */
+  /** When the newest of them began. A later time means a new one, so people are notified again. */
   newest?: string;
   page?: string;
 }

@@ -6,7 +6,7 @@ import type { DeadMansSwitch } from "../notify-settings.ts";
 interface EndedRun {
   job: string;
   exitCode: ExitCode;
-  /** A failure that the exit code of holds hides. */
+  /** A failure of the run, hidden by the exit code of its holds. */
   exitWithoutHolds?: ExitCode | undefined;
   state: string;
 }

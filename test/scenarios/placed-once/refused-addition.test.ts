@@ -57,3 +57,21 @@ it("an addition that was resolved by hand is not asked about, counted and bought
   expect({ calls, exitCode, open: await unsettled(w) }).toEqual({ calls: { E5: 1 }, exitCode: 0, open: [] });
   expect((await productsBy(w))["C1"]).toEqual(["P1 1", "Q1 1", "R1 1-1", "S1 1-2"]);
 });
+
+it("a removal that was sent meanwhile does not explain a refused addition, which may appear later", async () => {
+  const w = await placedOrders({ staff: [] });
+  rule(w, "orders.ended", "apply");
+  removesAll(w);
+  amend(w, "1", { products: three });
+  w.sandbox.faults.add({ operation: "E5", fault: "status299", code: "13004", times: 1 });
+  expect((await w.does("run", "everything")).exitCode).toBe(3);
+  amend(w, "1", { products: [line("P1", "A1")] });
+  expect(await w.does("run", "everything")).toMatchObject({ exitCode: 0, calls: { E5: 1 } });
+  const [asset] = w.rows<{ number: string }>("select wire_number as number from asset_number where instance_id = 'A1'");
+  const assetNum = asset?.number ?? "";
+  const fields = { crmProductId: "R1", gmsPid: "PID-R1" };
+  w.sandbox.hand({ action: "add-product", assetNum, like: "P1", fields, channelOrderId: "1-1" });
+  amend(w, "1", { products: [line("P1", "A1"), line("R1", "A1")] });
+  expect(await w.does("run", "everything")).toMatchObject({ exitCode: 5, calls: {} });
+  expect(await unsettled(w)).toMatchObject([{ kind: "amend-order", state: "parked" }]);
+});

@@ -77,6 +77,36 @@ it("a retry of all rows leaves out those that may be another record, and says ho
   expect(await w.does("run", "everything")).toMatchObject({ exitCode: 0, calls: { E5: 1 } });
 });
 
+it("an order that a setting makes usable is judged by its lines too when a person maps it again", async () => {
+  const w = await world({ records: company(4, 1) });
+  allowTypes(w, "tool", "other");
+  const of = (id: string): { id: string; parent: string; name: string } => ({ id, parent: "O2-A1", name: id });
+  amend(w, "O2", { products: [of("O2-A1-P"), of("O2-A1-Q")] });
+  expect((await ran(w)).exitCode).toBe(0);
+  allowTypes(w, "other");
+  amend(w, "O2", { products: [of("O2-A1-P")] });
+  w.orders = [
+    ...w.orders,
+    { id: "X", customer: "C2", assets: ["X-A"], products: [{ ...of("O2-A1-Q"), parent: "X-A" }] },
+  ];
+  amend(w, "X", { placedAt: "never" });
+  await w.does("run", "everything");
+  allowTypes(w, "tool", "other");
+  const o2 = (await quarantined(w)).find(({ key }: Parsed) => key.id === "O2");
+  expect((await w.run("quarantine", "retry", o2.id)).stdout).toContain("no longer has the line O2-A1-Q");
+});
+
+it("a retry with another mapping is judged as what it makes of the row, which nobody was shown", async () => {
+  const w = await companies();
+  amend(w, "O2", { id: "N2" });
+  await waits(w, "N2 looks-like-another");
+  const [{ id }] = await quarantined(w);
+  w.environment["CRM_SYNC__sources__crm__streams__orders__mapping__amount"] = JSON.stringify({ value: null });
+  const retried = await w.run("quarantine", "retry", id);
+  expect(retried.exitCode, retried.stdout + retried.stderr).toBe(3);
+  await waits(w, "N2 looks-like-another");
+});
+
 it("an order under a new id that is amended while it waits is not bought again", async () => {
   const w = await companies();
   amend(w, "O2", { id: "N2" });
