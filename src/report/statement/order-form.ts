@@ -10,7 +10,6 @@ export interface FormProduct {
   gmsPid: string | undefined;
   appKey: string | undefined;
   assetId: string;
-  licenseType: string;
   quantity: number;
   nodes: number;
   term: string;
@@ -20,36 +19,20 @@ export interface FormProduct {
   amount: Money | undefined;
 }
 
-interface FormAsset {
-  id: string;
-  licenseType: string;
-  quantity: number;
-  assetNumbers: readonly string[];
-  limitStart: CrmDate | null;
-  limitEnd: CrmDate | null;
-}
-
 interface FormPackage {
-  id: string;
   number: string;
   name: string;
-  assetId: string;
-  licenseType: string;
-  term: string;
 }
 
 export interface OrderForm {
-  placedAt: CrmDate | null;
-  cancelled: boolean;
   amount: Money | undefined;
-  assets: ReadonlyMap<string, FormAsset>;
+  /** By asset: the numbers that the CRM gives. */
+  numbers: ReadonlyMap<string, readonly string[]>;
   packages: ReadonlyMap<string, FormPackage>;
   products: ReadonlyMap<string, FormProduct>;
 }
 
 interface KeptOrder {
-  placedAt?: string | undefined;
-  cancelled: boolean;
   amount?: Money | undefined;
   instances: readonly InstanceWith<unknown>[];
 }
@@ -63,22 +46,8 @@ export function orderForm(order: KeptOrder, zones?: DateZones): OrderForm {
     takePackages({ packages, products, zones }, asset, asset.packages);
   }
   return {
-    placedAt: crmDate(order.placedAt, zones, "placedAt"),
-    cancelled: order.cancelled,
     amount: order.amount,
-    assets: new Map(
-      assets.map(({ id, licenseType, quantity, assetNumbers, ...asset }) => [
-        id,
-        {
-          id,
-          licenseType,
-          quantity,
-          assetNumbers,
-          limitStart: crmDate(asset.limitStart, zones, "asset.limitStart"),
-          limitEnd: crmDate(asset.limitEnd, zones, "asset.limitEnd"),
-        },
-      ]),
-    ),
+    numbers: new Map(assets.map(({ id, assetNumbers }) => [id, assetNumbers])),
     packages,
     products,
   };
@@ -94,9 +63,8 @@ function takePackages(
   asset: Asset<unknown>,
   packages: readonly Package<unknown>[],
 ): void {
-  for (const { id, number, name, term, products, children } of packages) {
-    const { id: assetId, licenseType } = asset;
-    form.packages.set(id, { id, number, name, term, assetId, licenseType });
+  for (const { id, number, name, products, children } of packages) {
+    form.packages.set(id, { number, name });
     takeProducts(form, asset, products);
     takePackages(form, asset, children);
   }
@@ -104,12 +72,12 @@ function takePackages(
 
 function takeProducts(
   { products: into, zones }: Taken,
-  { id: assetId, licenseType, quantity }: Asset<unknown>,
+  { id: assetId, quantity }: Asset<unknown>,
   products: Package<unknown>["products"],
 ): void {
   for (const product of products) {
     const { id, name, gmsPid, appKey, nodes, term } = product;
-    const of = { assetId, licenseType, quantity, number: gmsPid ?? appKey ?? null, gmsPid, appKey };
+    const of = { assetId, quantity, number: gmsPid ?? appKey ?? null, gmsPid, appKey };
     const dates = {
       limitStart: crmDate(product.limitStart, zones, "product.limitStart"),
       limitEnd: crmDate(product.limitEnd, zones, "product.limitEnd"),

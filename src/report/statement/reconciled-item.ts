@@ -74,7 +74,7 @@ export function fitted(parts: readonly Comparison[], now: OrderForm | undefined)
     const all = wanted.get(row.item ?? "") ?? [];
     if (product === undefined) return [{ comparison: row, units: 1 }];
     const { quantity } = product;
-    const given = new Set(now?.assets.get(product.assetId)?.assetNumbers);
+    const given = new Set(now?.numbers.get(product.assetId));
     const { places, numbered } = known.get(product.id) ?? knownOf(all, given);
     known.set(product.id, { places, numbered });
     const unnumbered = quantity - numbered;
