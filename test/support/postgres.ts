@@ -25,6 +25,7 @@ export interface PostgresServer {
 
 /** Starts a server that ships with a package; it needs none that is installed. */
 export async function startPostgres(): Promise<PostgresServer> {
+  requireOpenFolders();
   linkLibraries();
   const folder = mkdtempSync(join(tmpdir(), "crm-sync-postgres-"));
   // As root the server runs as a user of its own, who has to come through here.
@@ -86,6 +87,14 @@ export async function startPostgres(): Promise<PostgresServer> {
       rmSync(folder, { recursive: true, force: true });
     },
   };
+}
+
+/** As root the server runs as a user of its own, who has to reach its programs. Otherwise its start never ends. */
+function requireOpenFolders(): void {
+  if (process.getuid?.() !== 0) return;
+  for (let folder = import.meta.dirname; folder !== dirname(folder); folder = dirname(folder))
+    if ((statSync(folder).mode & 0o001) === 0)
+      throw new Error(`PostgreSQL runs as its own user, who may not enter ${folder}: put the project elsewhere`);
 }
 
 /** A package has no links inside; without scripts at its installation they are made here. */

@@ -130,6 +130,16 @@ it("an order whose lines have other ids buys no line again when it changes while
   }
 });
 
+it("orders that wait already are not counted once more against the limit of new ids", async () => {
+  const w = await world({ records: company(12, 1) });
+  w.environment["CRM_SYNC__policies__assignments__revoked"] = "report";
+  expect((await ran(w)).exitCode).toBe(0);
+  for (const id of ["2", "3", "4", "5"]) amend(w, `O${id}`, { id: `N${id}` });
+  await waits(w, ...["2", "3", "4", "5"].map((id) => `N${id} looks-like-another`));
+  amend(w, "O6", { id: "N6" });
+  await waits(w, ...["2", "3", "4", "5", "6"].map((id) => `N${id} looks-like-another`));
+});
+
 it("a second order of the same things waits only until a whole read contains the first one too", async () => {
   const w = await companies();
   const second = w.orders.find(({ id }) => id === "O2");
