@@ -17,7 +17,7 @@ function amend(w: World, id: string, change: Partial<Crm["orders"][number]>): vo
 }
 
 const codes = async (w: World): Promise<string[]> =>
-  (await quarantined(w)).map(({ code, key }: Parsed): string => `${key.id} ${code}`);
+  (await quarantined(w)).map(({ code, key }: Parsed): string => `${key.id} ${code}`).toSorted();
 
 /** Nothing is sent, and these rows wait. */
 async function waits(w: World, ...rows: string[]): Promise<void> {
